@@ -1,0 +1,1 @@
+//! Weights and run state on disk, written whole or not at all.

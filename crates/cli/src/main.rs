@@ -1,0 +1,3 @@
+//! The foxhunt command line.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Numbers that every part shares: BF16, dtypes, the counter-based random generator.

@@ -1,0 +1,1 @@
+//! Market data files to bars on an integer price grid.

@@ -1,0 +1,1 @@
+//! Causal features of bars, and their normalisation.

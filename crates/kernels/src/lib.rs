@@ -1,0 +1,1 @@
+//! The kernel tree and its typed, checked launchers. Allocates nothing.

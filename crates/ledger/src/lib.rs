@@ -1,0 +1,1 @@
+//! What a backtest did: equity per bar and every fill, as Parquet.

@@ -1,0 +1,1 @@
+//! Trade physics: the host's side of the market kernels.

@@ -1,0 +1,1 @@
+//! The plan: tensors, operations, autodiff, layers, optimiser. Has never heard of prices.

@@ -1,0 +1,1 @@
+//! The self-contained HTML report. Reads a ledger and nothing else.

@@ -1,0 +1,1 @@
+//! Operations as cases, checked on any device.

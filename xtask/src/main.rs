@@ -1,0 +1,3 @@
+//! What people who work on foxhunt do often.
+
+fn main() {}
