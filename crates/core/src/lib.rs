@@ -1,1 +1,10 @@
 //! Numbers that every part shares: BF16, dtypes, the counter-based random generator.
+//!
+//! These are the host's mirrors of `crates/kernels/cu/base`: tests hold the two together bit for bit.
+
+mod bf16;
+mod dtype;
+pub mod rng;
+
+pub use bf16::Bf16;
+pub use dtype::DType;

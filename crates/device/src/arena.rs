@@ -1,0 +1,130 @@
+use crate::{Device, DeviceError};
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+
+/// Alignment of an arena and of every buffer in it, in bytes (what cuBLASLt's workspace and 16-byte vectors need).
+pub const ARENA_ALIGN: usize = 256;
+
+/// One allocation of device memory, zeroed, from which a plan takes all its buffers.
+pub struct Arena {
+    device: Device,
+    addr: u64,
+    bytes: usize,
+}
+
+impl Arena {
+    pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, DeviceError> {
+        let bytes = bytes.max(1).next_multiple_of(ARENA_ALIGN);
+        let addr = match device {
+            Device::Cpu(_) => {
+                let layout = host_layout(bytes)?;
+                // SAFETY: the layout has a size above zero.
+                let p = unsafe { alloc_zeroed(layout) };
+                if p.is_null() {
+                    return Err(DeviceError::OutOfMemory { bytes, reason: "the host allocator refused".into() });
+                }
+                p as u64
+            }
+        };
+        Ok(Arena { device: device.clone(), addr, bytes })
+    }
+
+    /// Device address of the first byte.
+    pub fn addr(&self) -> u64 {
+        self.addr
+    }
+
+    /// Size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Where it lies.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn check(&self, offset: usize, bytes: usize) -> Result<(), DeviceError> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= self.bytes => Ok(()),
+            _ => Err(DeviceError::OutOfBounds { offset, bytes, size: self.bytes }),
+        }
+    }
+
+    /// Copies `data` to the device at `offset` bytes, after all queued work.
+    ///
+    /// # Errors
+    /// Out of bounds, or what the GPU reports.
+    pub fn write<T: bytemuck::NoUninit>(&self, offset: usize, data: &[T]) -> Result<(), DeviceError> {
+        let data: &[u8] = bytemuck::cast_slice(data);
+        self.check(offset, data.len())?;
+        match &self.device {
+            Device::Cpu(_) => {
+                // SAFETY: the range was checked; commands run only through `Program::run`, which has returned.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(data.as_ptr(), (self.addr as usize + offset) as *mut u8, data.len());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies from the device at `offset` bytes, after all queued work.
+    ///
+    /// # Errors
+    /// Out of bounds, or what the GPU reports.
+    pub fn read<T: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+        &self,
+        offset: usize,
+        len: usize,
+    ) -> Result<Vec<T>, DeviceError> {
+        let mut out = vec![T::zeroed(); len];
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
+        self.check(offset, bytes.len())?;
+        match &self.device {
+            Device::Cpu(_) => {
+                // SAFETY: as in `write`.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(
+                        (self.addr as usize + offset) as *const u8,
+                        bytes.as_mut_ptr(),
+                        bytes.len(),
+                    );
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// Sets `bytes` bytes at `offset` to `value`, after all queued work.
+    ///
+    /// # Errors
+    /// Out of bounds, or what the GPU reports.
+    pub fn fill(&self, offset: usize, bytes: usize, value: u8) -> Result<(), DeviceError> {
+        self.check(offset, bytes)?;
+        match &self.device {
+            Device::Cpu(_) => {
+                // SAFETY: as in `write`.
+                unsafe { std::ptr::write_bytes((self.addr as usize + offset) as *mut u8, value, bytes) };
+                Ok(())
+            }
+        }
+    }
+}
+
+fn host_layout(bytes: usize) -> Result<Layout, DeviceError> {
+    Layout::from_size_align(bytes, ARENA_ALIGN)
+        .map_err(|e| DeviceError::OutOfMemory { bytes, reason: e.to_string() })
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        match &self.device {
+            Device::Cpu(_) => {
+                if let Ok(layout) = host_layout(self.bytes) {
+                    // SAFETY: allocated in `new` with the same layout.
+                    unsafe { dealloc(self.addr as usize as *mut u8, layout) };
+                }
+            }
+        }
+    }
+}
