@@ -22,7 +22,7 @@ pub(crate) struct Content {
 /// Reads a file and unpacks it.
 pub(crate) fn read(path: &Path) -> Result<Content, DataError> {
     let name = path.display().to_string();
-    let stored = fs::read(path).map_err(|source| DataError::Io { path: name.clone(), source })?;
+    let stored = fs::read(path).map_err(|source| DataError::Io { path: name.as_str().into(), source })?;
     unpack(&name, stored)
 }
 
@@ -38,13 +38,10 @@ pub(crate) fn unpack(path: &str, stored: Vec<u8>) -> Result<Content, DataError> 
     }
     let mut bytes = Vec::new();
     let mut limited = flate2::read::MultiGzDecoder::new(stored.as_slice()).take(MAX_UNPACKED_BYTES + 1);
-    limited.read_to_end(&mut bytes).map_err(|source| DataError::Gzip { path: path.to_owned(), source })?;
+    limited.read_to_end(&mut bytes).map_err(|source| DataError::Gzip { path: path.into(), source })?;
     if bytes.len() as u64 > MAX_UNPACKED_BYTES {
-        return Err(DataError::File {
-            path: path.to_owned(),
-            problem: format!("unpacks to more than {MAX_UNPACKED_BYTES} bytes"),
-            fix: "divide the file by time and load one part".into(),
-        });
+        let problem = format!("unpacks to more than {MAX_UNPACKED_BYTES} bytes");
+        return Err(DataError::file(path, problem, "divide the file by time and load one part"));
     }
     Ok(Content { bytes, sha256, gzip: true })
 }

@@ -25,9 +25,7 @@ const OTHERS: [(&[u8], &str); 7] = [
 
 /// Tells the format, and where its content begins (after a byte order mark).
 pub(crate) fn detect<'a>(path: &str, bytes: &'a [u8]) -> Result<(Format, &'a [u8]), DataError> {
-    let refuse = |problem: String, fix: &str| {
-        Err(DataError::File { path: path.to_owned(), problem, fix: fix.to_owned() })
-    };
+    let refuse = |problem: String, fix: &str| Err(DataError::file(path, problem, fix));
     let convert = "convert it to comma-separated text in UTF-8 (it may be packed with gzip)";
     if let Some((_, what)) = OTHERS.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return refuse(format!("is {what}, which is not read"), convert);

@@ -92,7 +92,7 @@ impl Instrument {
     /// # Errors
     /// [`DataError::Toml`] for text that is not an instrument, [`DataError::Instrument`] for one that breaks a rule.
     pub fn from_toml(text: &str) -> Result<Self, DataError> {
-        let instrument: Self = toml::from_str(text).map_err(|e| DataError::Toml(e.to_string()))?;
+        let instrument: Self = toml::from_str(text).map_err(|e| DataError::Toml(e.to_string().into()))?;
         instrument.validate()?;
         Ok(instrument)
     }
@@ -102,7 +102,7 @@ impl Instrument {
     /// # Errors
     /// [`DataError::Toml`] if the serialiser refuses, which no valid instrument makes it do.
     pub fn to_toml(&self) -> Result<String, DataError> {
-        toml::to_string(self).map_err(|e| DataError::Toml(e.to_string()))
+        toml::to_string(self).map_err(|e| DataError::Toml(e.to_string().into()))
     }
 
     /// Starting cash in money units (10^-k of the quote currency), or `None` if it is no whole `i64` number of them.
@@ -156,7 +156,12 @@ impl Instrument {
     /// [`DataError::Instrument`] naming the first field that breaks one.
     pub fn validate(&self) -> Result<(), DataError> {
         let refuse = |field, problem: String, fix: &str| {
-            Err(DataError::Instrument { name: self.name.clone(), field, problem, fix: fix.to_owned() })
+            Err(DataError::Instrument {
+                name: self.name.as_str().into(),
+                field,
+                problem: problem.into(),
+                fix: fix.into(),
+            })
         };
         if self.name.trim().is_empty() {
             return refuse("name", "is empty".into(), "name the instrument");
@@ -233,9 +238,9 @@ impl Instrument {
 
     fn zone_error(&self, field: &'static str, text: &str) -> DataError {
         DataError::Instrument {
-            name: self.name.clone(),
+            name: self.name.as_str().into(),
             field,
-            problem: format!("time zone {text:?} is not known"),
+            problem: format!("time zone {text:?} is not known").into(),
             fix: "use an IANA name such as America/New_York, or UTC".into(),
         }
     }

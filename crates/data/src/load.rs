@@ -81,10 +81,9 @@ fn instrument(path: &str, options: &LoadOptions) -> Result<Instrument, DataError
         None => {
             let file = Path::new(path).file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
             let symbol = options.symbol.as_deref().and_then(presets::guess);
-            symbol.or_else(|| presets::guess(&file)).ok_or_else(|| DataError::File {
-                path: path.to_owned(),
-                problem: "has a name that tells no known instrument".into(),
-                fix: "give an instrument: a preset or a TOML file".into(),
+            symbol.or_else(|| presets::guess(&file)).ok_or_else(|| {
+                let problem = "has a name that tells no known instrument";
+                DataError::file(path, problem, "give an instrument: a preset or a TOML file")
             })?
         }
     };

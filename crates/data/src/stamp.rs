@@ -165,7 +165,7 @@ fn to_ns([y, m, d]: [u32; 3], written: Written, zone: &TimeZone, after: Option<i
         return Err("is a wall time that its zone skips (a clock change)".into());
     }
     let is_fold = ambiguous.is_ambiguous();
-    let early = ambiguous.clone().earlier().map_err(|_| "is out of range")?.as_nanosecond();
+    let early = ambiguous.earlier().map_err(|_| "is out of range")?.as_nanosecond();
     if is_fold && after.is_some_and(|a| early <= i128::from(a)) {
         return narrow(ambiguous.later().map_err(|_| "is out of range")?.as_nanosecond());
     }

@@ -1,6 +1,9 @@
 //! Rows in time order, each moment once.
 
-use crate::{error::DataError, error::shown, raw::RawRow};
+use crate::{
+    error::{DataError, shown},
+    raw::RawRow,
+};
 
 /// Turns a newest-first file round (the answer says so); refuses any other disorder and every duplicate.
 pub(super) fn sort(path: &str, rows: &mut [RawRow]) -> Result<bool, DataError> {
@@ -15,12 +18,5 @@ pub(super) fn sort(path: &str, rows: &mut [RawRow]) -> Result<bool, DataError> {
     } else {
         (format!("is before line {} (\"{}\")", w[0].line, shown(&w[0].stamp)), "sort the rows by time")
     };
-    Err(DataError::Cell {
-        path: path.to_owned(),
-        line: w[1].line,
-        field: "timestamp".into(),
-        text: shown(&w[1].stamp),
-        problem,
-        fix: fix.into(),
-    })
+    Err(DataError::cell(path, (w[1].line, "timestamp"), &w[1].stamp, problem, fix))
 }

@@ -4,13 +4,8 @@ use rust_decimal::{Decimal, RoundingStrategy};
 
 use super::times::Times;
 use crate::{
-    bars::Ohlc,
-    error::{DataError, shown},
-    instrument::Instrument,
-    load::RangePolicy,
-    raw::RawRow,
-    reader::columns::PRICES,
-    source::Repairs,
+    bars::Ohlc, error::DataError, instrument::Instrument, load::RangePolicy, raw::RawRow,
+    reader::columns::PRICES, source::Repairs,
 };
 
 /// Fewer bars than this say nothing about how opens are made.
@@ -33,56 +28,63 @@ pub(super) fn on_grid(
 ) -> Result<OnGrid, DataError> {
     let convert = |instrument: &Instrument| -> Result<(Ohlc, Option<Ohlc>, u64), DataError> {
         let mut snapped = 0;
-        let bid = side(path, rows, instrument, |row| Some(&row.bid), &mut snapped)?.unwrap_or_default();
-        let ask = side(path, rows, instrument, |row| row.ask.as_ref(), &mut snapped)?;
+        let bid = side(path, rows, instrument, false, &mut snapped)?.unwrap_or_default();
+        let ask = side(path, rows, instrument, true, &mut snapped)?;
         Ok((bid, ask, snapped))
     };
     let mut instrument = instrument;
     let (mut bid, mut ask, snapped) = convert(&instrument)?;
     if ask.as_ref().is_some_and(|ask| instrument.tick_units % 2 != 0 || any_odd(&bid, ask)) {
-        instrument = instrument.with_half_unit().ok_or_else(|| DataError::File {
-            path: path.to_owned(),
-            problem: "has bid and ask whose middle is off the price grid, and a finer grid does not fit"
-                .into(),
-            fix: "give an instrument whose price_unit is half the quote tick".into(),
+        instrument = instrument.with_half_unit().ok_or_else(|| {
+            let problem = "has bid and ask whose middle is off the price grid, and a finer grid does not fit";
+            DataError::file(path, problem, "give an instrument whose price_unit is half the quote tick")
         })?;
         // The finer grid takes the prices as the coarse one rounded them, so that every sum of two stays even.
         (bid, ask) = (doubled(path, &bid)?, ask.as_ref().map(|a| doubled(path, a)).transpose()?);
         repairs.grid_refined = true;
     }
     repairs.prices_snapped = snapped;
-    for (field, prices) in [("bid_", Some(&mut bid)), ("ask_", ask.as_mut())] {
-        let Some(prices) = prices else { continue };
-        let name = if rows.first().is_some_and(|r| r.ask.is_some()) { field } else { "" };
-        repairs.ranges_widened += check_range(path, rows, name, field == "ask_", prices, policy)?;
-    }
-    if let Some(ask) = &ask {
+    repairs.ranges_widened = check_range(path, rows, false, &mut bid, policy)?;
+    if let Some(ask) = &mut ask {
+        repairs.ranges_widened += check_range(path, rows, true, ask, policy)?;
         check_spread(path, rows, &bid, ask)?;
     }
     Ok(OnGrid { instrument, bid, ask })
+}
+
+/// The prices of one side as they stand in the file.
+fn prices_of(row: &RawRow, is_ask: bool) -> Option<&[Decimal; 4]> {
+    if is_ask { row.ask.as_ref() } else { Some(&row.bid) }
+}
+
+/// Name of a price as headers have it: `high`, or `bid_high` and `ask_high` where both sides are quoted.
+fn price_name(row: &RawRow, is_ask: bool, field: usize) -> String {
+    let side = match (row.ask.is_some(), is_ask) {
+        (false, _) => "",
+        (true, false) => "bid_",
+        (true, true) => "ask_",
+    };
+    format!("{side}{}", PRICES[field])
 }
 
 fn side(
     path: &str,
     rows: &[RawRow],
     instrument: &Instrument,
-    of: impl Fn(&RawRow) -> Option<&[Decimal; 4]>,
+    is_ask: bool,
     snapped: &mut u64,
 ) -> Result<Option<Ohlc>, DataError> {
-    if rows.first().and_then(&of).is_none() {
+    let of = |row| prices_of(row, is_ask);
+    if rows.first().and_then(of).is_none() {
         return Ok(None);
     }
     let mut columns: [Vec<i32>; 4] = Default::default();
     for row in rows {
         let Some(prices) = of(row) else { continue };
         for (field, &price) in prices.iter().enumerate() {
-            let refuse = |problem: String, fix: &str| DataError::Cell {
-                path: path.to_owned(),
-                line: row.line,
-                field: PRICES[field].into(),
-                text: price.to_string(),
-                problem,
-                fix: fix.into(),
+            let refuse = |problem: String, fix: &str| {
+                let name = price_name(row, is_ask, field);
+                DataError::cell(path, (row.line, &name), &price.to_string(), problem, fix)
             };
             if price <= Decimal::ZERO {
                 return Err(refuse("is not above zero".into(), "mend the price or remove the row"));
@@ -141,17 +143,15 @@ fn doubled(path: &str, prices: &Ohlc) -> Result<Ohlc, DataError> {
             close: column(&prices.close)?,
         })
     };
-    all().ok_or_else(|| DataError::File {
-        path: path.to_owned(),
-        problem: "has prices that do not fit 32 bits on a grid fine enough for mids".into(),
-        fix: "give an instrument with a coarser price_unit and an even tick_units".into(),
+    all().ok_or_else(|| {
+        let problem = "has prices that do not fit 32 bits on a grid fine enough for mids";
+        DataError::file(path, problem, "give an instrument with a coarser price_unit and an even tick_units")
     })
 }
 
 fn check_range(
     path: &str,
     rows: &[RawRow],
-    side: &str,
     is_ask: bool,
     prices: &mut Ohlc,
     policy: RangePolicy,
@@ -159,17 +159,10 @@ fn check_range(
     let mut widened = 0;
     for (i, row) in rows.iter().enumerate() {
         let (open, high, low, close) = (prices.open[i], prices.high[i], prices.low[i], prices.close[i]);
-        let text = if is_ask { row.ask.as_ref() } else { Some(&row.bid) };
-        let text = |field: usize| text.map(|t| t[field].to_string()).unwrap_or_default();
+        let text = |field: usize| prices_of(row, is_ask).map(|t| t[field].to_string()).unwrap_or_default();
         let refuse = |field: usize, problem: String, fix: &str| {
-            Err(DataError::Cell {
-                path: path.to_owned(),
-                line: row.line,
-                field: format!("{side}{}", PRICES[field]),
-                text: text(field),
-                problem,
-                fix: fix.into(),
-            })
+            let name = price_name(row, is_ask, field);
+            Err(DataError::cell(path, (row.line, &name), &text(field), problem, fix))
         };
         if high < low {
             let fix = "check the order of the columns (a header names them), or mend the row";
@@ -196,14 +189,11 @@ fn check_spread(path: &str, rows: &[RawRow], bid: &Ohlc, ask: &Ohlc) -> Result<(
         [(&bid.open, &ask.open), (&bid.high, &ask.high), (&bid.low, &ask.low), (&bid.close, &ask.close)];
     for (field, (bid, ask)) in columns.into_iter().enumerate() {
         if let Some(i) = (0..rows.len()).find(|&i| ask[i] < bid[i]) {
-            return Err(DataError::Cell {
-                path: path.to_owned(),
-                line: rows[i].line,
-                field: format!("ask_{}", PRICES[field]),
-                text: shown(&rows[i].ask.map(|a| a[field].to_string()).unwrap_or_default()),
-                problem: format!("is below the bid {}", rows[i].bid[field]),
-                fix: "check which columns are bid and which ask, or mend the row".into(),
-            });
+            let name = price_name(&rows[i], true, field);
+            let text = rows[i].ask.map(|a| a[field].to_string()).unwrap_or_default();
+            let problem = format!("is below the bid {}", rows[i].bid[field]);
+            let fix = "check which columns are bid and which ask, or mend the row";
+            return Err(DataError::cell(path, (rows[i].line, &name), &text, problem, fix));
         }
     }
     Ok(())
@@ -248,17 +238,13 @@ pub(super) fn check_fit(
     if lots.saturating_mul(4) <= i128::from(i32::MAX) {
         return Ok(());
     }
-    Err(DataError::Cell {
-        path: path.to_owned(),
-        line: rows.get(at).map_or(0, |r| r.line),
-        field: "low".into(),
-        text: instrument.price(lowest).to_string(),
-        problem: format!(
-            "lets {} {} at full leverage buy {lots} lots; four times that does not fit 32 bits",
-            instrument.start_cash, instrument.quote_currency
-        ),
-        fix: "use a larger lot, less cash or less leverage, or drop the cheap years".into(),
-    })
+    let problem = format!(
+        "lets {} {} at full leverage buy {lots} lots; four times that does not fit 32 bits",
+        instrument.start_cash, instrument.quote_currency
+    );
+    let fix = "use a larger lot, less cash or less leverage, or drop the cheap years";
+    let line = rows.get(at).map_or(0, |r| r.line);
+    Err(DataError::cell(path, (line, "low"), &instrument.price(lowest).to_string(), problem, fix))
 }
 
 #[cfg(test)]

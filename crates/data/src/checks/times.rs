@@ -66,8 +66,7 @@ pub(super) fn times(
 
 /// The most common step (the shorter of two equally common), unless given.
 fn bar_length(path: &str, rows: &[RawRow], options: &LoadOptions) -> Result<i64, DataError> {
-    let file =
-        |problem: String, fix: &str| DataError::File { path: path.to_owned(), problem, fix: fix.into() };
+    let file = |problem: String, fix: &str| DataError::file(path, problem, fix);
     if let Some(seconds) = options.bar_seconds {
         return (1..=366 * 86_400).contains(&seconds).then(|| seconds * SECOND).ok_or_else(|| {
             file(format!("cannot have bars of {seconds} s"), "give bar_seconds from 1 to a year")

@@ -21,14 +21,8 @@ pub(super) fn volume(
     let mut lots = Vec::with_capacity(rows.len());
     for row in rows {
         let volume = row.volume.unwrap_or_default();
-        let refuse = |problem: &str, fix: &str| DataError::Cell {
-            path: path.to_owned(),
-            line: row.line,
-            field: "volume".into(),
-            text: volume.to_string(),
-            problem: problem.into(),
-            fix: fix.into(),
-        };
+        let refuse =
+            |problem, fix| DataError::cell(path, (row.line, "volume"), &volume.to_string(), problem, fix);
         if volume < Decimal::ZERO {
             return Err(refuse("is below zero", "mend the volume or remove the row"));
         }

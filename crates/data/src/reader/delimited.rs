@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 
 use super::columns::{self, Columns, PRICES, Vendor};
 use crate::{
-    error::{DataError, shown},
+    error::DataError,
     instrument::{Instrument, zone},
     load::LoadOptions,
     raw::{RawRow, RawTable},
@@ -36,25 +36,22 @@ pub(crate) fn read(
     let delimiter = sniff(text);
     let records = split(path, text, delimiter)?;
     let [(first_line, first), ..] = records.as_slice() else {
-        return Err(file(path, "has no rows", "give a file with bars"));
+        return Err(DataError::file(path, "has no rows", "give a file with bars"));
     };
     let has_header = columns::is_header(&cells(first));
     let rows = &records[usize::from(has_header)..];
     let Some((_, first_row)) = rows.first() else {
-        return Err(file(path, "has a header and no rows", "give a file with bars"));
+        return Err(DataError::file(path, "has a header and no rows", "give a file with bars"));
     };
     let columns = if has_header {
         columns::from_header(&cells(first), &cells(first_row))
     } else {
         columns::from_content(&cells(first_row), delimiter)
     }
-    .map_err(|problem| DataError::Line {
-        path: path.to_owned(),
-        line: *first_line,
-        problem,
-        fix: "name the columns in a header: timestamp, open, high, low, close, volume \
-              (or bid_open … ask_close), each once"
-            .into(),
+    .map_err(|problem| {
+        let fix = "name the columns in a header: timestamp, open, high, low, close, volume \
+                   (or bid_open … ask_close), each once";
+        DataError::line(path, *first_line, problem, fix)
     })?;
     let rows = of_symbol(path, rows, &columns, options.symbol.as_deref())?;
     read_rows(path, &rows, columns, Layout { delimiter, has_header }, instrument, options)
@@ -84,10 +81,9 @@ fn read_rows(
         ),
         None => stamp::detect(texts.iter().map(String::as_str)).map_err(|problem| {
             let (line, text) = (rows.first().map_or(1, |r| r.0), texts.first().map_or("", String::as_str));
-            cell(
+            DataError::cell(
                 path,
-                line,
-                "timestamp",
+                (line, "timestamp"),
                 text,
                 problem,
                 "say date_order, or write stamps like 2017-01-31 22:00:00",
@@ -101,7 +97,7 @@ fn read_rows(
     let mut after = None;
     for ((line, record), text) in rows.iter().zip(texts) {
         let stamp_ns = stamp::parse(&text, format, &zone, after).map_err(|problem| {
-            cell(path, *line, "timestamp", &text, problem, "mend the stamp or remove the row")
+            DataError::cell(path, (*line, "timestamp"), &text, problem, "mend the stamp or remove the row")
         })?;
         after = Some(stamp_ns);
         let prices = |side: &str, at: &[usize; 4]| -> Result<[Decimal; 4], DataError> {
@@ -155,9 +151,9 @@ fn stamp_zone(
         (_, None) => (instrument.stamp_time_zone.as_str(), Basis::Assumed),
     };
     let zone = zone(name).ok_or_else(|| {
-        file(
+        DataError::file(
             path,
-            &format!("cannot be read in time zone {name:?}"),
+            format!("cannot be read in time zone {name:?}"),
             "use an IANA name such as America/New_York",
         )
     })?;
@@ -167,12 +163,7 @@ fn stamp_zone(
 fn utf8<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, DataError> {
     std::str::from_utf8(bytes).map_err(|e| {
         let line = bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
-        DataError::Line {
-            path: path.to_owned(),
-            line,
-            problem: "is not UTF-8".into(),
-            fix: "save the file as UTF-8".into(),
-        }
+        DataError::line(path, line, "is not UTF-8", "save the file as UTF-8")
     })
 }
 
@@ -199,20 +190,18 @@ fn split(path: &str, text: &str, delimiter: u8) -> Result<Vec<(u64, StringRecord
     let mut records = Vec::new();
     let mut width = None;
     for record in reader.records() {
-        let record =
-            record.map_err(|e| file(path, &format!("cannot be split into rows ({e})"), "mend the file"))?;
+        let record = record.map_err(|e| {
+            DataError::file(path, format!("cannot be split into rows ({e})"), "mend the file")
+        })?;
         if record.iter().all(str::is_empty) {
             continue; // a line of blanks or of delimiters alone
         }
         let line = record.position().map_or(0, csv::Position::line);
         let expected = *width.get_or_insert(record.len());
         if record.len() != expected {
-            return Err(DataError::Line {
-                path: path.to_owned(),
-                line,
-                problem: format!("has {} columns, and the first line has {expected}", record.len()),
-                fix: "make every row as wide as the first, and remove lines that are no bars".into(),
-            });
+            let problem = format!("has {} columns, and the first line has {expected}", record.len());
+            let fix = "make every row as wide as the first, and remove lines that are no bars";
+            return Err(DataError::line(path, line, problem, fix));
         }
         records.push((line, record));
     }
@@ -236,16 +225,22 @@ fn of_symbol<'a>(
             Some(row) => {
                 let problem = "holds several symbols".to_owned();
                 let (line, text) = (row.0, symbol(row));
-                return Err(cell(path, line, "symbol", &text, problem, "say which symbol to load"));
+                return Err(DataError::cell(
+                    path,
+                    (line, "symbol"),
+                    &text,
+                    problem,
+                    "say which symbol to load",
+                ));
             }
         },
     };
     let chosen: Vec<_> = rows.iter().filter(|r| r.1.get(at) == Some(wanted)).collect();
     if chosen.is_empty() {
-        return Err(file(
+        return Err(DataError::file(
             path,
-            &format!("has no rows of symbol {wanted:?}"),
-            &format!("the first is {first:?}"),
+            format!("has no rows of symbol {wanted:?}"),
+            format!("the first is {first:?}"),
         ));
     }
     Ok(chosen)
@@ -289,21 +284,6 @@ fn number(
         } else {
             "mend the cell or remove the row; missing prices are never filled in"
         };
-        cell(path, line, field, text, problem.into(), fix)
+        DataError::cell(path, (line, field), text, problem, fix)
     })
-}
-
-fn file(path: &str, problem: &str, fix: &str) -> DataError {
-    DataError::File { path: path.to_owned(), problem: problem.to_owned(), fix: fix.to_owned() }
-}
-
-fn cell(path: &str, line: u64, field: &str, text: &str, problem: String, fix: &str) -> DataError {
-    DataError::Cell {
-        path: path.to_owned(),
-        line,
-        field: field.to_owned(),
-        text: shown(text),
-        problem,
-        fix: fix.to_owned(),
-    }
 }
