@@ -9,7 +9,7 @@ use crate::{error::FeatureError, series::Series, standard, table::FeatureTable};
 pub struct FeatureSpec {
     /// Name of the column.
     pub name: &'static str,
-    /// Formula, in the notation of `docs`: C close, r log return, t this row.
+    /// Formula: C close, H high, L low, V volume, r log return of one bar, t this row.
     pub formula: &'static str,
     /// Bars that a value reads, this one included (recursive ones: until their seed).
     pub window: usize,

@@ -211,7 +211,7 @@ pub(super) fn is_synthetic(opens_at_previous_close: u64, rows: usize) -> bool {
 }
 
 /// Gives the first bar after each time gap its close as its open; else Monday's orders would fill at Friday's price.
-/// Low and high keep the made open out only where it was an end of the range by itself, which cannot be told, so they stay.
+/// Highs and lows stay as they are: whether the made open stretched them cannot be told.
 pub(super) fn replace_opens(times: &Times, bid: &mut Ohlc, mut ask: Option<&mut Ohlc>) -> u64 {
     let mut count = 0;
     for i in 1..times.open_ns.len() {

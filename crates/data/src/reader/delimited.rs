@@ -189,14 +189,15 @@ fn split(path: &str, text: &str, delimiter: u8) -> Result<Vec<(u64, StringRecord
         .from_reader(text.as_bytes());
     let mut records = Vec::new();
     let mut width = None;
+    let mut lines = Lines { text: text.as_bytes(), seen: 0, line: 1 };
     for record in reader.records() {
         let record = record.map_err(|e| {
             DataError::file(path, format!("cannot be split into rows ({e})"), "mend the file")
         })?;
+        let line = lines.at(record.position().map_or(0, csv::Position::byte));
         if record.iter().all(str::is_empty) {
             continue; // a line of blanks or of delimiters alone
         }
-        let line = record.position().map_or(0, csv::Position::line);
         let expected = *width.get_or_insert(record.len());
         if record.len() != expected {
             let problem = format!("has {} columns, and the first line has {expected}", record.len());
@@ -206,6 +207,28 @@ fn split(path: &str, text: &str, delimiter: u8) -> Result<Vec<(u64, StringRecord
         records.push((line, record));
     }
     Ok(records)
+}
+
+/// Line numbers by byte offset. The csv crate's own count stands before the line ends that it skips next.
+struct Lines<'a> {
+    text: &'a [u8],
+    seen: usize,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The line that the first content at or after `byte` is on; offsets must ascend.
+    fn at(&mut self, byte: u64) -> u64 {
+        let start = usize::try_from(byte).unwrap_or(usize::MAX).min(self.text.len());
+        let blank = self.text[start..].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+        for at in self.seen..start + blank {
+            let next = self.text.get(at + 1);
+            let ends = self.text[at] == b'\n' || (self.text[at] == b'\r' && next != Some(&b'\n'));
+            self.line += u64::from(ends);
+        }
+        self.seen = self.seen.max(start + blank);
+        self.line
+    }
 }
 
 /// The rows of one symbol, where a file holds several one below the other.
