@@ -1,5 +1,7 @@
 //! From files to normalised features.
 
+#![allow(clippy::unwrap_used, reason = "helpers of a test may fail it")]
+
 use std::path::PathBuf;
 
 use foxhunt_data::{Bars, LoadOptions, load, sample};
@@ -110,4 +112,40 @@ fn names_are_unique_and_every_feature_is_described() {
     assert!(FeatureSet::new(set.specs().to_vec()).is_ok());
     let twice = [set.specs(), &set.specs()[..1]].concat();
     assert!(matches!(FeatureSet::new(twice), Err(FeatureError::Duplicate { name: "return_1" })));
+}
+
+#[test]
+fn values_of_one_row_by_definition() {
+    let bars = sample();
+    let table = FeatureSet::standard().compute(&bars).unwrap();
+    let t = 500;
+    let value = |name: &str| f64::from(table.row(t)[table.names.iter().position(|n| n == name).unwrap()]);
+    let close = |i: usize| f64::from(bars.bid.close[i]);
+    let volatility = |n: usize| {
+        let sum: f64 = (t + 1 - n..=t).map(|i| (close(i) / close(i - 1)).ln().powi(2)).sum();
+        (sum / n as f64).sqrt()
+    };
+    let ratio = |a: usize, b: usize| ((volatility(a) + 1e-6) / (volatility(b) + 1e-6)).ln();
+    let (high, low) =
+        (bars.bid.high[t - 23..=t].iter().max().unwrap(), bars.bid.low[t - 23..=t].iter().min().unwrap());
+    let (high, low) = (f64::from(*high), f64::from(*low));
+    let volume = |i: usize| bars.volume_lots[i] as f64;
+    let mean_volume = (t - 23..=t).map(volume).sum::<f64>() / 24.0;
+    let logs: Vec<f64> = (t - 167..=t).map(|i| volume(i).ln_1p()).collect();
+    let mean = logs.iter().sum::<f64>() / 168.0;
+    let sd = (logs.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 168.0).sqrt();
+    for (name, expected) in [
+        ("return_1", (close(500) / close(499)).ln()),
+        ("return_168", (close(500) / close(332)).ln()),
+        ("volatility_24", volatility(24)),
+        ("volatility_168", volatility(168)),
+        ("volatility_ratio_8_24", ratio(8, 24)),
+        ("volatility_ratio_24_168", ratio(24, 168)),
+        ("range_position_24", (2.0 * close(t) - high - low) / (high - low)),
+        ("volume_ratio_24", ((volume(t) + 1.0) / (mean_volume + 1.0)).ln()),
+        ("volume_score_168", (logs[167] - mean) / sd),
+    ] {
+        let got = value(name);
+        assert!((got - expected).abs() <= 1e-6 * expected.abs(), "{name}: {got} and {expected}");
+    }
 }
