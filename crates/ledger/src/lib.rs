@@ -27,6 +27,7 @@ mod error;
 mod header;
 mod ledger;
 mod parquet_io;
+
 mod reconcile;
 mod rows;
 #[cfg(any(test, feature = "synth"))]
@@ -37,5 +38,6 @@ pub use error::{Column, LedgerError, Mismatch, ReconcileError};
 pub use header::{DataSource, FORMAT, LedgerHeader, MemberInfo, Rates, Stamps, Window};
 pub use ledger::Ledger;
 pub use parquet_io::{BARS_FILE, FILLS_FILE};
+
 pub use reconcile::{Attribution, MemberAttribution, reconcile};
 pub use rows::{Action, BarFlags, BarRow, FillReason, FillRow, Leg, OrderEnd, utc_day};

@@ -95,6 +95,60 @@ pub enum FillReason {
     EndOfTest,
 }
 
+/// Gives an enumeration one word per variant: for the files and for people.
+macro_rules! words {
+    ($type:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// Every variant.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word in the files.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+
+            /// The variant of a word, if there is one.
+            pub fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|variant| variant.word() == word)
+            }
+        }
+    };
+}
+
+words!(OrderEnd {
+    None => "none",
+    Filled => "filled",
+    PartVolume => "part_volume",
+    PartMargin => "part_margin",
+    DroppedBand => "dropped_band",
+    LimitNotReached => "limit_not_reached",
+    IocBeyondLimit => "ioc_beyond_limit",
+    RejectedGap => "rejected_gap",
+    NoVolume => "no_volume",
+    CancelledByStop => "cancelled_by_stop",
+    CancelledByLiquidation => "cancelled_by_liquidation",
+});
+
+words!(Leg {
+    Open => "open",
+    Twap => "twap",
+    Maker => "maker",
+    Stop => "stop",
+    Liquidation => "liquidation",
+    CloseOut => "close_out",
+});
+
+words!(FillReason {
+    Order => "order",
+    StopAtOpen => "stop_at_open",
+    StopInBar => "stop_in_bar",
+    LiquidationAtOpen => "liquidation_at_open",
+    LiquidationInBar => "liquidation_in_bar",
+    EndOfTest => "end_of_test",
+});
+
 impl FillReason {
     /// The legs that may carry this reason.
     pub fn allows(self, leg: Leg) -> bool {
