@@ -1,5 +1,7 @@
 //! Against QuantStats and empyrical, where they define a figure as we do (`scripts/golden/quantstats_metrics.py`).
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use foxhunt_metrics::{
     Metric, Series, Undefined, cagr, calmar, cvar_bars, max_drawdown_closes, periods_per_year, sharpe_bars,
     sortino, total_return, volatility,
