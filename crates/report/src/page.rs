@@ -100,13 +100,13 @@ fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
             h2 { "Equity" }
             figure {
                 figcaption {
-                    span.key.key-agent {} (agent.shown().label)
-                    @if many {
-                        " (the middle member by final equity)"
-                        span.key.key-band {} "all members, lowest to highest"
+                    span.item {
+                        span.key.key-agent {} (agent.shown().label)
+                        @if many { " (the middle one by final equity)" }
                     }
+                    @if many { span.item { span.key.key-band {} "lowest to highest member" } }
                     @for (k, baseline) in baselines.iter().enumerate() {
-                        span.key class={ "key-baseline-" (k % 4) } {} (baseline.name)
+                        span.item { span.key.{ "key-baseline-" (k % 4) } {} (baseline.name) }
                     }
                 }
                 (chart::equity(agent, baselines))
@@ -117,22 +117,22 @@ fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
 
 fn positions(agent: &View<'_>) -> Markup {
     let key = html! {
-        span.key.key-price {} "close"
-        span.key.key-buy {} "bought"
-        span.key.key-sell {} "sold"
-        span.key.key-long {} "long"
-        span.key.key-short {} "short"
+        span.item { span.key.key-price {} "close" } " "
+        span.item { span.key.key-buy {} "bought" } " "
+        span.item { span.key.key-sell {} "sold" } " "
+        span.item { span.key.key-long {} "long" } " "
+        span.item { span.key.key-short {} "short" } " "
     };
     html! {
         section #positions {
             h2 { "Positions" }
             figure {
-                figcaption { b { (agent.shown().label) } ", whole window. " (key) }
+                figcaption { b { (agent.shown().label) } ", whole window " (key) }
                 (chart::positions(agent))
             }
             @if let Some(closeup) = chart::closeup(agent) {
                 figure {
-                    figcaption { "The busiest stretch, bar by bar, without the gaps between sessions. " (key) }
+                    figcaption { "The busiest stretch, bar by bar, without the gaps between sessions " (key) }
                     (closeup)
                 }
             }

@@ -74,7 +74,7 @@ impl Path {
             // Eight steps within the bar give its high and low.
             let (mut now, mut high, mut low) = (open, open, open);
             for _ in 0..8 {
-                now += sigma * (rng.normal() + 0.045 * drift) / 8.0f64.sqrt();
+                now += sigma * (rng.normal() + 0.03 * drift) / 8.0f64.sqrt();
                 high = high.max(now);
                 low = low.min(now);
             }

@@ -44,7 +44,6 @@ pub(crate) fn closeup(view: &View<'_>) -> Option<Markup> {
     Some(both((FULL, 430.0), (NARROW, 380.0), |size| {
         let mut svg = Svg::new(size);
         let (price, lots) = draw(&mut svg, view, size, rows, fills, &places, (0.0, BARS as f64 - 1.0));
-        let tops = [22.0, price.bottom() + 34.0];
         let mut free_from = f64::NEG_INFINITY;
         for k in 1..rows.len() {
             let (before, now) = (rows[k - 1].day, rows[k].day);
@@ -52,8 +51,8 @@ pub(crate) fn closeup(view: &View<'_>) -> Option<Markup> {
             if before != now && x >= free_from {
                 let date = Date::from_days(now.into());
                 let label = format!("{} {}", date.day, date.month_name());
-                price.date(&mut svg, tops[0], k as f64, &label);
-                lots.date(&mut svg, tops[1], k as f64, &label);
+                price.date_line(&mut svg, k as f64);
+                lots.date(&mut svg, k as f64, &label);
                 free_from = x + 52.0;
             }
         }

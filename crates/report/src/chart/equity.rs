@@ -70,12 +70,12 @@ pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
         let lower = Panel::across(size, top, size.height - top - 26.0, x, (deepest * 1.08, 0.0));
         let start = agent.units.amount(agent.ledger.header.start_cash as f64);
         upper.heading(&mut svg, &format!("Equity, {}", agent.units.currency));
-        upper.dates(&mut svg, 22.0);
+        upper.date_lines(&mut svg);
         upper.y_axis(&mut svg, |value, decimals| axis_money(value, decimals, size.narrow));
         upper.level(&mut svg, "zero", start);
         money.draw(&mut svg, &upper, x);
         lower.heading(&mut svg, "Drawdown from the highest close");
-        lower.dates(&mut svg, top);
+        lower.dates(&mut svg);
         lower.y_axis(&mut svg, |value, decimals| percent(value, decimals.saturating_sub(2)));
         let drawn = min_max(&below.shown, lower.buckets());
         let mut filled = lower.to_pixels(&drawn);

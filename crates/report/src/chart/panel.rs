@@ -19,7 +19,8 @@ impl Panel {
     /// A panel across the drawing, with room for the labels of the y axis on its left.
     pub(super) fn across(size: Size, top: f64, height: f64, x: (f64, f64), y: (f64, f64)) -> Self {
         let left = if size.narrow { 52.0 } else { 72.0 };
-        let x = if x.1 > x.0 { x } else { (x.0, x.0 + 1.0) };
+        // A single point still needs a span, one that its own size does not swallow.
+        let x = if x.1 > x.0 { x } else { (x.0, x.0 + 1.0 + x.0.abs() * 1e-6) };
         Self { left, top, width: size.width - left - 10.0, height, x, y }
     }
 
@@ -54,7 +55,7 @@ impl Panel {
 
     /// Grid lines and labels of the y axis; `label` writes a value with so many decimals.
     pub(super) fn y_axis(&self, svg: &mut Svg, label: impl Fn(f64, usize) -> String) {
-        let ticks = round_ticks(self.y.0, self.y.1, (self.height / 38.0) as usize);
+        let ticks = round_ticks(self.y.0, self.y.1, ((self.height / 36.0) as usize).max(3));
         let decimals = tick_decimals(&ticks);
         for value in ticks {
             let y = self.py(value);
@@ -68,18 +69,37 @@ impl Panel {
         self.y_axis(svg, decimal);
     }
 
-    /// Dates along the bottom, of an x axis in ns; lines up to `top`.
-    pub(super) fn dates(&self, svg: &mut Svg, top: f64) {
-        let count = (self.width / 92.0) as usize;
+    /// How many dates fit side by side.
+    fn date_count(&self) -> usize {
+        (self.width / 80.0) as usize
+    }
+
+    /// Dates along the bottom, of an x axis in ns.
+    pub(super) fn dates(&self, svg: &mut Svg) {
+        let count = self.date_count();
         for (ns, label) in time_ticks(self.x.0 as i64, self.x.1 as i64, count) {
-            self.date(svg, top, ns as f64, &label);
+            self.date(svg, ns as f64, &label);
         }
     }
 
-    /// One mark on the x axis.
-    pub(super) fn date(&self, svg: &mut Svg, top: f64, x: f64, label: &str) {
+    /// The same lines without labels, for a panel above one that has them.
+    pub(super) fn date_lines(&self, svg: &mut Svg) {
+        let count = self.date_count();
+        for (ns, _) in time_ticks(self.x.0 as i64, self.x.1 as i64, count) {
+            self.date_line(svg, ns as f64);
+        }
+    }
+
+    /// A vertical line without a label.
+    pub(super) fn date_line(&self, svg: &mut Svg, x: f64) {
         let x = self.px(x);
-        svg.line("grid", (x, top), (x, self.bottom()));
+        svg.line("grid", (x, self.top), (x, self.bottom()));
+    }
+
+    /// One mark on the x axis.
+    pub(super) fn date(&self, svg: &mut Svg, x: f64, label: &str) {
+        self.date_line(svg, x);
+        let x = self.px(x);
         // Labels at the very edges would be cut off.
         let anchor = if x > self.right() - 24.0 { Anchor::End } else { Anchor::Middle };
         svg.text("tick", (x.max(self.left), self.bottom() + 16.0), anchor, label);

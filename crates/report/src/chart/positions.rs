@@ -5,7 +5,7 @@ use maud::Markup;
 
 use super::panel::{Panel, extent};
 use super::{FULL, NARROW, both};
-use crate::format::{decimal, integer};
+use crate::format::{decimal, grouped, integer};
 use crate::sample::min_max;
 use crate::scale::with_room;
 use crate::svg::{Size, Svg};
@@ -24,8 +24,8 @@ pub(crate) fn positions(view: &View<'_>) -> Markup {
         let mut svg = Svg::new(size);
         let places: Vec<f64> = rows.iter().map(|row| row.time_ns as f64).collect();
         let (price, lots) = draw(&mut svg, view, size, rows, fills, &places, x);
-        price.dates(&mut svg, 22.0);
-        lots.dates(&mut svg, price.bottom() + 34.0);
+        price.date_lines(&mut svg);
+        lots.dates(&mut svg);
         svg.finish("Price with fills, and the position held below it")
     })
 }
@@ -62,7 +62,8 @@ pub(super) fn draw(
     let y = with_room(low.min(0.0), high.max(0.0));
     let lots = Panel::across(size, top, size.height - top - 26.0, x, y);
 
-    let unit = &view.ledger.header.lot;
+    let lot = &view.ledger.header.lot;
+    let unit = if lot.bytes().all(|b| b.is_ascii_digit()) { grouped(lot) } else { lot.clone() };
     price.heading(svg, &format!("{} with fills, {}", view.ledger.header.instrument, view.units.currency));
     price.y_numbers(svg);
     svg.path("price", &price.to_pixels(&min_max(&closes, price.buckets())));

@@ -32,7 +32,7 @@ pub(crate) fn waterfall(steps: &[Step]) -> Markup {
 
     both((FULL, height), (NARROW, height), |size| {
         let mut svg = Svg::new(size);
-        let (left, right) = if size.narrow { (118.0, 74.0) } else { (240.0, 110.0) };
+        let (left, right) = if size.narrow { (124.0, 74.0) } else { (240.0, 110.0) };
         let width = size.width - left - right;
         let px = |value: f64| left + (value - low) / span * width;
         let bottom = row * steps.len() as f64 + 4.0;

@@ -55,9 +55,9 @@ pub(crate) fn costs(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                 figcaption { "What the change in equity of " b { (shown.label) } " is made of, " (agent.units.currency) }
                 (waterfall(&steps))
             }
+            p.caption { "To the unit, in " (agent.units.currency) "; every column adds up without a remainder" }
             div.scroll {
                 table.figures.exact {
-                    caption { "To the unit, in " (agent.units.currency) "; every column adds up without a remainder" }
                     thead { tr { th { "" } @for (_, _, name) in &columns { th.number { (name) } } } }
                     tbody {
                         @for (label, meaning, of) in LINES {

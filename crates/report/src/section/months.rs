@@ -23,9 +23,9 @@ pub(crate) fn months(agent: &View<'_>) -> Option<Markup> {
     Some(html! {
         section #months {
             h2 { "Returns by month" }
+            p.caption { (agent.shown().label) ", by the month of the session; the first and last may be partial" }
             div.scroll {
                 table.months {
-                    caption { (agent.shown().label) ", by the month of the session; the first and last may be partial" }
                     thead { tr { th { "" } @for month in MONTHS { th.number { (month) } } th.number { "year" } } }
                     tbody {
                         @for (year, of_year) in &years {
@@ -47,7 +47,7 @@ fn cell(r: Option<f64>, largest: f64) -> Markup {
     let Some(r) = r else { return html! { td {} } };
     let step = (r.abs() / largest * 4.0).ceil().clamp(0.0, 4.0) as u8;
     let sign = if r < 0.0 { "down" } else { "up" };
-    html! { td.number class={ (sign) "-" (step) } { (percent(r, 1)) } }
+    html! { td.number.{ (sign) "-" (step) } { (percent(r, 1)) } }
 }
 
 fn returns(agent: &View<'_>) -> Option<BTreeMap<(i64, u8), f64>> {

@@ -42,7 +42,7 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                             th { "" }
                             @if many {
                                 th.number { (agent.name) br; span.quiet { "mean of " (agent.members.len()) " members" } }
-                                th.number { span.quiet { "lowest … highest" } }
+                                th.number.range { span.quiet { "lowest … highest" } }
                             } @else {
                                 th.number { (agent.name) }
                             }
@@ -113,7 +113,7 @@ fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Note
                 }
             }
             @if agent.members.len() > 1 {
-                td.number.quiet {
+                td.number.quiet.range {
                     @if let Some(spread) = spread {
                         (agent.units.metric(spread.min, named.unit)) " … " (agent.units.metric(spread.max, named.unit))
                     }

@@ -21,8 +21,11 @@ pub(crate) fn training(curves: &[LearningCurve]) -> Option<Markup> {
             h2 { "Training" }
             figure {
                 figcaption {
-                    span.key.key-agent {} "mean of " (curves.len()) @if curves.len() == 1 { " member" } @else { " members" }
-                    @if curves.len() > 1 { span.key.key-band {} "lowest to highest" }
+                    span.item {
+                        span.key.key-agent {} "mean of " (curves.len())
+                        @if curves.len() == 1 { " member" } @else { " members" }
+                    }
+                    @if curves.len() > 1 { span.item { span.key.key-band {} "lowest to highest" } }
                 }
                 div.small-charts { @for chart in charts.into_iter().flatten() { div { (chart) } } }
             }
