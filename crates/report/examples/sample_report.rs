@@ -1,4 +1,5 @@
-//! Writes a report of a made-up ledger, to look at: `cargo run -p foxhunt-report --example sample_report -- FILE`.
+//! Writes a report of a made-up ledger, to look at, and the ledger itself if a directory is given:
+//! `cargo run -p foxhunt-report --example sample_report -- FILE [DIRECTORY]`.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ const CONFIG: &str = "[market]\ninstrument = \"EUR/USD\"\nmax_leverage = 2.0\n\n
                       [network]\nhead = \"c51\"\natoms = 51\n";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: sample_report FILE")?;
+    let path = std::env::args().nth(1).ok_or("usage: sample_report FILE [DIRECTORY]")?;
     let agent = Synth::default().ledger();
     let hold = Synth { members: 1, buy_and_hold: true, ..Synth::default() }.ledger();
     let curve = |member: u32| LearningCurve {
@@ -19,6 +20,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let curves: Vec<LearningCurve> = (0..3).map(curve).collect();
     let input = ReportInput { ledger: &agent, baselines: &[hold], curves: &curves, config_toml: CONFIG };
     write_report(Path::new(&path), &input)?;
+    if let Some(directory) = std::env::args().nth(2) {
+        agent.write(Path::new(&directory))?;
+    }
     Ok(())
 }
 

@@ -127,12 +127,12 @@ fn positions(agent: &View<'_>) -> Markup {
         section #positions {
             h2 { "Positions" }
             figure {
-                figcaption { b { (agent.shown().label) } ", whole window " (key) }
+                figcaption { span.item { b { (agent.shown().label) } ", whole window" } (key) }
                 (chart::positions(agent))
             }
             @if let Some(closeup) = chart::closeup(agent) {
                 figure {
-                    figcaption { "The busiest stretch, bar by bar, without the gaps between sessions " (key) }
+                    figcaption { span.item { "The busiest stretch, bar by bar, without the gaps between sessions" } (key) }
                     (closeup)
                 }
             }

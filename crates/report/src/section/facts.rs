@@ -90,7 +90,7 @@ pub(crate) fn config(toml: &str) -> Markup {
         @if !toml.trim().is_empty() {
             section #config {
                 h2 { "Configuration" }
-                details { summary { "Show" } pre { code { (toml) } } }
+                pre { code { (toml) } }
             }
         }
     }
