@@ -250,7 +250,7 @@ impl Walk<'_> {
         }
         self.fill_prices(prev, row, fills, &after)?;
         self.account(row, fills, &after)?;
-        self.worst(row, fills, &at_worst)?;
+        self.worst(row, &fills[before_count..], &at_worst)?;
         self.reward(prev, row)?;
         self.book = after;
         self.attribute(prev, row, fills);
@@ -398,9 +398,10 @@ impl Walk<'_> {
         self.equal(row, column, rule, equity, row.equity)
     }
 
-    /// The worst price, and equity there.
-    fn worst(&self, row: &BarRow, fills: &[FillRow], book: &Book) -> Result<(), ReconcileError> {
-        if let Some(forced) = fills.iter().find(|fill| fill.reason.in_bar()) {
+    /// The worst price, and equity there; `book` is the account that met it, `after_worst` the fills since.
+    fn worst(&self, row: &BarRow, after_worst: &[FillRow], book: &Book) -> Result<(), ReconcileError> {
+        // A stop that comes after a reduction closes the opening leg of a flip, not the position that met the worst.
+        if let Some(forced) = after_worst.first().filter(|fill| fill.reason.in_bar()) {
             let rule = "a position closed within the bar meets no worse price than its fill";
             self.equal(row, Column::Worst, rule, forced.price, row.worst)?;
         } else {

@@ -295,3 +295,48 @@ fn spread_is_half_spread_and_rounding() {
         assert!(lines.spread > low, "some price is rounded");
     }
 }
+
+/// A long of 100 flips to a short of 50 over the bar, and the short is stopped in the same bar. The worst price is
+/// still that of the long: S/4 = 10,050, h 5, so sold at 10,045 (fees 5,023 and 2,512); stop 10,080, bought at 10,085
+/// (fee 2,522). Realised 100 · 18 · 10 − 50 · 40 · 10 = −2,000.
+#[test]
+fn a_stop_on_the_opening_leg_of_a_flip() {
+    let mut ledger = by_hand();
+    let row = &mut ledger.bars[2];
+    row.action = Action { exposure: 0, order_type: 0, urgency: 0 };
+    row.order_end = OrderEnd::Filled;
+    row.flags.stopped = true;
+    row.realised = -2_000;
+    row.fees = 5_014 + 5_023 + 2_512 + 2_522;
+    row.cash = 10_000_000 - 2_000 - 15_071 - 60;
+    row.equity = row.cash;
+    row.reward_q20 = ((row.equity as f64 / 10_017_986.0).ln() * 1_048_576.0).round() as i32;
+    let sold = FillRow {
+        bar: 2,
+        leg: Leg::Twap,
+        lots: -100,
+        price: 10_045,
+        reference_x4: 40_200,
+        decision_close: 10_050,
+        impact_x4: 0,
+        fee: 5_023,
+        ..ledger.fills[0]
+    };
+    let opened = FillRow { lots: -50, fee: 2_512, ..sold };
+    let stopped = FillRow {
+        leg: Leg::Stop,
+        lots: 50,
+        price: 10_085,
+        reference_x4: 40_320,
+        fee: 2_522,
+        reason: FillReason::StopInBar,
+        ..sold
+    };
+    ledger.fills.truncate(1);
+    ledger.fills.extend([sold, opened, stopped]);
+    let lines = reconcile(&ledger).unwrap().members[0];
+    // traded 30,000 − 150 · 10 · 10 + 50 · (10,060 − 10,080) · 10; delay only of the orders, 20,000 + 0.
+    assert_eq!((lines.held, lines.traded, lines.delay), (10_000, 30_000 - 15_000 - 10_000, 20_000));
+    assert_eq!((lines.spread, lines.impact), ((100 + 150 + 50) * 5 * 10, 2_000));
+    assert_eq!(lines.total(), -17_131);
+}
