@@ -1,5 +1,7 @@
 //! The GPU half against the CPU half, with a kernel tree of its own. Passes with a note where there is no GPU.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests panic as tests do")]
+
 use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{
     Arena, Command, Device, DeviceError, Gemm, Kernel, KernelTree, Launch, Operand, Program, Region, Source,
@@ -125,6 +127,25 @@ fn a_graph_replays_what_the_eager_run_does() {
     assert_eq!(device.memory().unwrap().allocated, 0);
     drop(program);
     device.synchronize().unwrap();
+}
+
+#[test]
+fn threads_share_a_device() {
+    let Some(device) = gpu() else { return };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let arena = device.allocate(4096).unwrap();
+                    let commands = vec![Command::Launch(launch(&SHARED, &arena, 1, 1))];
+                    let program = Program::compile(&device, &TREE, commands).unwrap();
+                    program.run(5).unwrap();
+                    device.synchronize().unwrap();
+                    assert_eq!(arena.read::<u32>(0, 1).unwrap(), [160]);
+                }
+            });
+        }
+    });
 }
 
 #[test]
