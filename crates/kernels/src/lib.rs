@@ -3,12 +3,18 @@
 //! A launcher takes [`View`]s of buffers, checks their elements, shapes and alignment, and returns a
 //! [`foxhunt_device::Launch`] that a program can run. Its file has the name of the `.cu` file.
 
+pub mod layer;
+pub mod loss;
 pub mod optim;
+pub mod replay;
 mod tree;
 mod view;
 
 pub use tree::TREE;
 pub use view::{Element, View};
+
+use foxhunt_core::DType;
+use foxhunt_device::{Kernel, Launch};
 
 /// A launcher refused its buffers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +26,23 @@ pub struct KernelError {
     pub what: String,
 }
 
-/// An argument struct as bytes.
-pub(crate) fn args<T: bytemuck::NoUninit>(args: &T) -> Vec<u8> {
-    bytemuck::bytes_of(args).to_vec()
+/// A launch of `teams` teams per member, its buffers checked by the caller.
+pub(crate) fn launch<T: bytemuck::NoUninit>(
+    kernel: &'static Kernel,
+    dtype: DType,
+    (teams, members): (usize, usize),
+    args: &T,
+    reads: &[&View],
+    writes: &[&View],
+) -> Launch {
+    Launch {
+        kernel,
+        dtype,
+        defines: Vec::new(),
+        args: bytemuck::bytes_of(args).to_vec(),
+        teams: teams as u32,
+        members: members as u32,
+        reads: reads.iter().map(|v| v.region()).collect(),
+        writes: writes.iter().map(|v| v.region()).collect(),
+    }
 }
