@@ -13,13 +13,13 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Adds up two to eight tensors of one shape.
+    /// Adds up one (a copy) to eight tensors of one shape.
     ///
     /// # Errors
     /// Shapes that differ, or too many.
     pub fn push(plan: &mut Plan, name: &str, x: &[Tensor]) -> Result<Tensor, PlanError> {
-        if !(2..=MOST).contains(&x.len()) {
-            return shape_error("sum", format!("{} summands, not 2 to {MOST}", x.len()));
+        if !(1..=MOST).contains(&x.len()) {
+            return shape_error("sum", format!("{} summands, not 1 to {MOST}", x.len()));
         }
         let first = plan.info(x[0]).clone();
         for t in x {

@@ -1,6 +1,6 @@
 //! Reverse-mode differentiation: the backward pass as further operations of the plan.
 
-use super::{Plan, PlanError, Tensor};
+use super::{Place, Plan, PlanError, Tensor};
 use crate::op::Sum;
 use std::collections::HashMap;
 
@@ -52,9 +52,13 @@ impl Plan {
         }
         for net in self.nets.clone() {
             for p in &net.params {
-                let Some(d) = gradients.of(self, p.weight)? else { continue };
+                let Some(mut d) = gradients.of(self, p.weight)? else { continue };
+                if self.info(d).place != Place::Own {
+                    // It lies elsewhere already: one gradient may be that of several parameters.
+                    d = Sum::push(self, &format!("d.{}", p.spec.name), &[d])?;
+                }
                 let (want, got) = (self.info(p.weight), self.info(d));
-                if (want.rows, want.cols, want.ld) != (got.rows, got.cols, got.ld) {
+                if got.rows > want.rows || (want.cols, want.ld) != (got.cols, got.ld) {
                     return Err(PlanError::Shape {
                         op: "backward",
                         what: format!("the gradient of {} has another layout", want.name),

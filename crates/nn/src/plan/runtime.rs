@@ -286,6 +286,15 @@ impl Runtime {
         Ok(out)
     }
 
+    /// Sets every byte of a tensor's own memory, padding too: poison before a run that must write all of it.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn fill(&self, t: Tensor, byte: u8) -> Result<(), PlanError> {
+        let region = self.view(t).region();
+        Ok(self.arena.fill((region.addr - self.arena.addr()) as usize, region.bytes, byte)?)
+    }
+
     /// Checks that nothing wrote between the buffers.
     ///
     /// # Errors
