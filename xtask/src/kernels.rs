@@ -12,7 +12,8 @@ const ARCHS: [u32; 5] = [80, 86, 89, 90, 100];
 struct Options {
     archs: Vec<u32>,
     dtypes: Vec<DType>,
-    defines: Vec<(&'static str, u32)>,
+    /// One set for every file; none where each file names its own.
+    defines: Vec<Vec<(&'static str, u32)>>,
     verbose: bool,
 }
 
@@ -29,8 +30,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let mut problems = Vec::new();
     for &arch in &options.archs {
         for &dtype in &options.dtypes {
-            let files = compile_all(&tree, arch, dtype, std::slice::from_ref(&options.defines))
-                .map_err(|e| e.to_string())?;
+            let files = compile_all(&tree, arch, dtype, &options.defines).map_err(|e| e.to_string())?;
             for file in &files {
                 kernels += file.kernels.len();
                 check(file, &mut problems);
@@ -110,7 +110,10 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
                 let (name, number) =
                     text.split_once('=').ok_or_else(|| format!("--define {text}: use NAME=VALUE"))?;
                 let number = number.parse().map_err(|e| format!("--define {text}: {e}"))?;
-                options.defines.push((name.to_owned().leak(), number));
+                if options.defines.is_empty() {
+                    options.defines.push(Vec::new());
+                }
+                options.defines[0].push((name.to_owned().leak(), number));
             }
             "--verbose" | "-v" => options.verbose = true,
             other => return Err(format!("kernels takes no '{other}'")),

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <task>
 
   kernels [--arch N[,N…]] [--dtype bf16|f32] [--define NAME=VALUE]… [--verbose]
-      compiles the kernel tree for GPUs with NVRTC and checks that it fits; needs no GPU
+      compiles the kernel tree for GPUs with NVRTC and checks that it fits; needs no GPU.
+      Each file with the bounds that it names in lines '// bounds: NAME=VALUE …', unless --define gives others.
 ";
 
 fn main() -> ExitCode {

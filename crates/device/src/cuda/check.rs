@@ -1,7 +1,7 @@
 //! Compiling the whole kernel tree without a GPU, to see that it compiles for every architecture and fits.
 
 use super::compile::{Build, Compiler, in_parallel};
-use crate::{DeviceError, KernelInfo, KernelTree};
+use crate::{DeviceError, KernelInfo, KernelTree, Source};
 use foxhunt_core::DType;
 
 /// One file of the kernel tree, compiled.
@@ -80,8 +80,9 @@ pub fn shared_limit(arch: u32) -> u32 {
     kib << 10
 }
 
-/// Compiles every `.cu` file of `tree` for compute capability `arch` (90 for 9.0), once per set of defines; no set is
-/// the same as one without any. Needs NVRTC and no GPU. Nothing is taken from the cache.
+/// Compiles every `.cu` file of `tree` for compute capability `arch` (90 for 9.0), once per set of defines. Without any
+/// set, each file is compiled with those that it names itself, a line each: `// bounds: LN_N=256`; a file that names
+/// none has no bounds to give. Needs NVRTC and no GPU. Nothing is taken from the cache.
 ///
 /// # Errors
 /// No NVRTC, or what it says of the first file that it refuses.
@@ -95,12 +96,11 @@ pub fn compile_all(
     if compiler.arch != arch {
         return Err(DeviceError::Library(format!("{} can't compile for sm_{arch}", compiler.version)));
     }
-    let none = [Vec::new()];
-    let defines = if defines.is_empty() { &none } else { defines };
     let mut recipes = Vec::new();
     for source in tree.sources.iter().filter(|s| s.name.ends_with(".cu")) {
-        for set in defines {
-            let build = Build { file: source.name, dtype, defines: set.clone() };
+        let sets = if defines.is_empty() { bounds(source)? } else { defines.to_vec() };
+        for defines in sets {
+            let build = Build { file: source.name, dtype, defines };
             recipes.push(compiler.recipe(tree, &build, true)?);
         }
     }
@@ -139,6 +139,23 @@ pub fn compile_all(
     })
 }
 
+/// The sets of defines that a file asks to be checked with.
+fn bounds(source: &Source) -> Result<Vec<Vec<(&'static str, u32)>>, DeviceError> {
+    let set = |line: &'static str| {
+        line.split_whitespace()
+            .map(|pair| pair.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?))))
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| DeviceError::Module {
+                file: source.name.to_owned(),
+                what: format!("'// bounds:{line}' is not a list of NAME=VALUE"),
+            })
+    };
+    let text: &'static str = source.text;
+    let sets: Vec<_> =
+        text.lines().filter_map(|l| l.strip_prefix("// bounds:")).map(set).collect::<Result<_, _>>()?;
+    Ok(if sets.is_empty() { vec![Vec::new()] } else { sets })
+}
+
 /// The assembler's lines on one kernel.
 fn statistics<'a>(log: &'a str, kernel: &str) -> Option<&'a str> {
     let start = log.find(&format!("Compiling entry function '{kernel}'"))?;
@@ -174,6 +191,17 @@ ptxas info    : Used 80 registers, used 0 barriers";
         assert_eq!(of("a"), (Some(21), Some(8), Some(4)));
         assert_eq!(of("ab"), (Some(80), Some(0), Some(0)));
         assert_eq!(statistics(LOG, "b"), None);
+    }
+
+    #[test]
+    fn a_file_names_the_bounds_it_is_checked_with() {
+        let of = |text: &'static str| bounds(&Source { name: "k.cu", text });
+        assert_eq!(of("int x;\n").unwrap(), [vec![]]);
+        assert_eq!(
+            of("// bounds: A=1 B=22\n// bounds: A=3\n").unwrap(),
+            [vec![("A", 1), ("B", 22)], vec![("A", 3)]]
+        );
+        assert!(of("// bounds: A\n").unwrap_err().to_string().contains("k.cu"));
     }
 
     #[test]

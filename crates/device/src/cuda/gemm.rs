@@ -24,6 +24,10 @@ const WORKSPACE_BYTES: usize = 32 << 20;
 /// Alignment that algorithms may count on, in bytes: what the plan keeps to for every matrix. More would make the
 /// choice hang on where a buffer happens to lie.
 const ALIGNMENT: u32 = 16;
+/// `cublasLtReductionScheme_t`: none, and the mask of all. The heuristic is asked with the first; where it then knows
+/// nothing, its unrestricted answers are tried with split K taken out of them.
+const NO_REDUCTION: u32 = 0;
+const ANY_REDUCTION: u32 = 7;
 /// `cublasOperation_t`, which cudarc binds only with the whole of cuBLAS.
 const OP_N: i32 = 0;
 const OP_T: i32 = 1;
@@ -215,7 +219,46 @@ impl CudaDevice {
         }
         let (one, two) =
             (self.operation(gemm, shape.tf32, 1, false)?, self.operation(gemm, shape.tf32, 2, false)?);
-        let preferences = self.preferences(&gemm.name, shape)?;
+        let mut told = Vec::new();
+        for reduction in [NO_REDUCTION, ANY_REDUCTION] {
+            let offered = self.ask(&gemm.name, shape, &two, reduction)?;
+            told.push(offered.len());
+            let algorithms: Vec<_> = offered
+                .into_iter()
+                .filter_map(|mut algorithm| {
+                    let whole = ensure(&mut algorithm, Config::CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 1)
+                        && ensure(
+                            &mut algorithm,
+                            Config::CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME,
+                            NO_REDUCTION,
+                        )
+                        && self.accepts(&one, &algorithm)
+                        && self.accepts(&two, &algorithm);
+                    whole.then_some(algorithm)
+                })
+                .collect();
+            if !algorithms.is_empty() {
+                let algorithms = Arc::new(algorithms);
+                // Another thread may have been here first: its answer is the same, a function of the shape.
+                lock(&self.blas.table).insert(shape.clone(), algorithms.clone());
+                return Ok(algorithms);
+            }
+        }
+        Err(DeviceError::Gemm {
+            name: gemm.name.clone(),
+            what: format!("{shape}: of {told:?} algorithms that cuBLASLt offers none works without split K"),
+        })
+    }
+
+    /// What the heuristic offers for two members, best first.
+    fn ask(
+        &self,
+        name: &str,
+        shape: &Shape,
+        two: &Operation,
+        reduction: u32,
+    ) -> Result<Vec<cublasLtMatmulAlgo_t>, DeviceError> {
+        let preferences = self.preferences(name, shape, reduction)?;
         // SAFETY: plain data, for which zero is a value.
         let mut results: [cublasLtMatmulHeuristicResult_t; CANDIDATES] = unsafe { std::mem::zeroed() };
         let mut count = 0;
@@ -234,29 +277,16 @@ impl CudaDevice {
                 &mut count,
             )
         };
-        status(&format!("no algorithm for {shape}"), &gemm.name, asked)?;
-        let mut algorithms = Vec::new();
-        for result in results.iter().take(count.max(0) as usize) {
-            let mut algorithm = result.algo;
-            if result.state == cublasStatus_t::CUBLAS_STATUS_SUCCESS
-                && set(&mut algorithm, Config::CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 1)
-                && set(&mut algorithm, Config::CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 0)
-                && self.accepts(&one, &algorithm)
-                && self.accepts(&two, &algorithm)
-            {
-                algorithms.push(algorithm);
-            }
+        if asked == cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED {
+            return Ok(Vec::new());
         }
-        if algorithms.is_empty() {
-            return Err(DeviceError::Gemm {
-                name: gemm.name.clone(),
-                what: format!("{shape}: of {count} algorithms none works without split K"),
-            });
-        }
-        let algorithms = Arc::new(algorithms);
-        // Another thread may have been here first: its answer is the same, for the heuristic is a function of the shape.
-        lock(&self.blas.table).insert(shape.clone(), algorithms.clone());
-        Ok(algorithms)
+        status(&format!("algorithms for {shape}"), name, asked)?;
+        Ok(results
+            .iter()
+            .take(count.max(0) as usize)
+            .filter(|r| r.state == cublasStatus_t::CUBLAS_STATUS_SUCCESS)
+            .map(|r| r.algo)
+            .collect())
     }
 
     /// Whether `algorithm` runs this operation within the workspace.
@@ -323,7 +353,7 @@ impl CudaDevice {
         })
     }
 
-    fn preferences(&self, name: &str, shape: &Shape) -> Result<Preferences, DeviceError> {
+    fn preferences(&self, name: &str, shape: &Shape, reduction: u32) -> Result<Preferences, DeviceError> {
         let mut p = Preferences(ptr::null_mut(), self.faults.clone());
         // SAFETY: the library writes a new preference; `p` destroys it.
         status("cublasLtMatmulPreferenceCreate", name, unsafe {
@@ -336,8 +366,7 @@ impl CudaDevice {
         };
         let workspace: u64 = WORKSPACE_BYTES as u64;
         set(Preference::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, (&raw const workspace).cast(), 8)?;
-        let no_reduction = 0_u32;
-        set(Preference::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, (&raw const no_reduction).cast(), 4)?;
+        set(Preference::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, (&raw const reduction).cast(), 4)?;
         let (a, b, c) = shape.align;
         for (attribute, align) in [
             (Preference::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, b),
@@ -457,8 +486,12 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Sets a 32-bit property of an algorithm; false where it has no such property with such a value.
-fn set(algorithm: &mut cublasLtMatmulAlgo_t, property: Config, value: u32) -> bool {
+/// Gives a 32-bit property of an algorithm this value; false where that can't be.
+fn ensure(algorithm: &mut cublasLtMatmulAlgo_t, property: Config, value: u32) -> bool {
+    let holds = |algorithm: &_| get(algorithm, property, size_of::<u32>()) == Some(u64::from(value));
+    if holds(algorithm) {
+        return true;
+    }
     // SAFETY: a live algorithm; these properties are 32 bits wide.
     let set = unsafe {
         sys::cublasLtMatmulAlgoConfigSetAttribute(
@@ -468,7 +501,7 @@ fn set(algorithm: &mut cublasLtMatmulAlgo_t, property: Config, value: u32) -> bo
             size_of::<u32>(),
         )
     };
-    set == cublasStatus_t::CUBLAS_STATUS_SUCCESS && get(algorithm, property, 4) == Some(u64::from(value))
+    set == cublasStatus_t::CUBLAS_STATUS_SUCCESS && holds(algorithm)
 }
 
 /// A property of an algorithm, `bytes` wide.

@@ -39,6 +39,9 @@ impl fmt::Display for LibraryReport {
     }
 }
 
+/// The newest major version whose file names cudarc knows.
+const NEWEST_MAJOR: u32 = 13;
+
 /// Symbols that this crate calls, directly or through cudarc's `result` modules.
 const CUDA_SYMBOLS: &[&str] = &[
     "cuInit",
@@ -225,10 +228,14 @@ impl Library {
     fn preload(self, folders: &[PathBuf]) -> Option<String> {
         let mut failure = None;
         for folder in folders {
-            let Some(file) = newest(folder, self.file()) else { continue };
+            let Some((version, file)) = newest(folder, self.file()) else { continue };
+            if self != Library::Cuda && version.first().is_some_and(|&v| v > NEWEST_MAJOR) {
+                failure = failure.or(Some(format!("{} is newer than CUDA {NEWEST_MAJOR}", file.display())));
+                continue;
+            }
             if self == Library::Nvrtc {
                 // NVRTC looks for its builtins by name only, so they must be loaded before it.
-                if let Some(builtins) = newest(folder, "libnvrtc-builtins.so") {
+                if let Some((_, builtins)) = newest(folder, "libnvrtc-builtins.so") {
                     failure = open_for_good(&builtins).err().or(failure);
                 }
             }
@@ -290,7 +297,7 @@ fn file_of(_: *const libc::c_void) -> Option<PathBuf> {
 }
 
 /// The file `stem`, `stem.13`, … of a folder with the highest version.
-fn newest(folder: &Path, stem: &str) -> Option<PathBuf> {
+fn newest(folder: &Path, stem: &str) -> Option<(Vec<u32>, PathBuf)> {
     let version = |name: &str| -> Option<Vec<u32>> {
         let rest = name.strip_prefix(stem)?;
         rest.split('.').filter(|p| !p.is_empty()).map(|p| p.parse().ok()).collect()
@@ -299,8 +306,7 @@ fn newest(folder: &Path, stem: &str) -> Option<PathBuf> {
         .ok()?
         .flatten()
         .filter_map(|e| Some((version(e.file_name().to_str()?)?, e.path())))
-        .max_by(|a, b| a.0.cmp(&b.0))
-        .map(|(_, path)| path)
+        .max()
 }
 
 /// Folders of `FOXHUNT_LIBRARY_PATH`: they hold the libraries themselves, or Python packages that do.
@@ -373,8 +379,11 @@ mod tests {
         ] {
             fs::write(folder.join(name), "").unwrap();
         }
-        assert_eq!(newest(&folder, "libnvrtc.so"), Some(folder.join("libnvrtc.so.12")));
-        assert_eq!(newest(&folder, "libnvrtc-builtins.so"), Some(folder.join("libnvrtc-builtins.so.13.0")));
+        assert_eq!(newest(&folder, "libnvrtc.so"), Some((vec![12], folder.join("libnvrtc.so.12"))));
+        assert_eq!(
+            newest(&folder, "libnvrtc-builtins.so"),
+            Some((vec![13, 0], folder.join("libnvrtc-builtins.so.13.0")))
+        );
         assert_eq!(newest(&folder, "libcublasLt.so"), None);
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -118,9 +118,12 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: created in `new`, destroyed once.
-        if let Err(e) = unsafe { result::event::destroy(self.event) } {
-            self.device.faults.record(format!("destroying an event: {}", reason(e)));
+        let destroyed = self.device.bind().map_err(|e| e.to_string()).and_then(|()| {
+            // SAFETY: created in `new`, destroyed once.
+            unsafe { result::event::destroy(self.event) }.map_err(reason)
+        });
+        if let Err(e) = destroyed {
+            self.device.faults.record(format!("destroying an event: {e}"));
         }
     }
 }

@@ -236,6 +236,8 @@ impl CudaDevice {
     /// Waits for all queued work.
     pub(crate) fn synchronize(&self) -> Result<(), DeviceError> {
         self.bind()?;
+        // A stream that another thread captures can't be waited for.
+        let queue = lock(&self.queue);
         self.wait(|| {
             let hint = if self.careful {
                 ""
@@ -244,6 +246,7 @@ impl CudaDevice {
             };
             format!("work queued on {self}{hint}")
         })?;
+        drop(queue);
         match self.faults.take() {
             None => Ok(()),
             Some(reason) => {

@@ -74,8 +74,8 @@ impl CudaDevice {
                 // A cubin from the disk that this driver refuses; a fresh one may do.
                 Err(_) => self.load(recipe, &self.compiler.fresh(recipe)?)?,
             };
-            let module = Arc::new(module);
-            lock(&self.modules).insert(recipe.key.clone(), module.clone());
+            // Where two threads loaded the same module, both use the first.
+            let module = lock(&self.modules).entry(recipe.key.clone()).or_insert(Arc::new(module)).clone();
             out.insert(recipe.build.clone(), module);
         }
         Ok(out)

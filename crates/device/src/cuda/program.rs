@@ -65,7 +65,9 @@ impl CudaProgram {
             });
         }
         let mut program = CudaProgram { steps, graph: std::ptr::null_mut(), device: device.clone() };
-        program.graph = program.capture()?;
+        if !program.steps.is_empty() {
+            program.graph = program.capture()?;
+        }
         Ok(program)
     }
 
@@ -111,7 +113,7 @@ impl CudaProgram {
 
     pub(crate) fn run(&self, times: u32) -> Result<(), DeviceError> {
         let device = &*self.device;
-        if device.careful {
+        if self.graph.is_null() || device.careful {
             return (0..times).try_for_each(|_| self.run_eager());
         }
         device.bind()?;

@@ -5,6 +5,8 @@
 //              column_sum (bias.cu)
 // Shapes: x, y, dy, dx [rows, n]; gain, bias [1, n]; part_gain, part_bias [parts, n]. Statistics are recomputed in the
 // backward pass: nothing is saved but x. Overwrites; padding columns become 0. LN_N bounds n.
+// bounds: LN_N=256
+// bounds: LN_N=1024
 #ifndef LN_N
 #define LN_N 4096
 #endif

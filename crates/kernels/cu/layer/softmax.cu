@@ -2,6 +2,8 @@
 //   forward    y = exp(x - max) / sum, or y = x - max - log(sum)
 //   backward   dx = y (dy - sum(dy y)), or dx = dy - exp(y) sum(dy)
 // Shapes: all [rows, n]. Overwrites; padding columns become 0. SM_N bounds n.
+// bounds: SM_N=256
+// bounds: SM_N=1024
 #ifndef SM_N
 #define SM_N 4096
 #endif

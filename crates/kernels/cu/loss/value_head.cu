@@ -11,6 +11,8 @@
 //   total, which it adds to. From logits instead: logits_online [2B, …], logits_target [B, …].
 // A loss that is not finite counts as `bad` and adds nothing.
 // HEAD_PORTABLE=1 keeps the tensor cores out: the reference that the fast product is tested against.
+// bounds: HEAD_ACTIONS=9 HEAD_PACKS=7
+// bounds: HEAD_ACTIONS=9 HEAD_PACKS=7 HEAD_PORTABLE=1
 #ifndef HEAD_PORTABLE
 #define HEAD_PORTABLE 0
 #endif
