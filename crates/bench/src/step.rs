@@ -163,9 +163,9 @@ impl StepBench {
 
         let mean_loss = || -> Result<f64, PlanError> {
             let totals = runtime.read_raw::<LossTotal>(total)?;
-            let (loss, rows) = totals.iter().fold((0.0, 0.0), |(l, n), t| {
-                (l + t.loss_q32 as f64 / 4_294_967_296.0, n + t.rows as f64)
-            });
+            let (loss, rows) = totals
+                .iter()
+                .fold((0.0, 0.0), |(l, n), t| (l + t.loss_q32 as f64 / 4_294_967_296.0, n + t.rows as f64));
             runtime.write_raw(total, &vec![LossTotal::default(); totals.len()])?;
             Ok(loss / rows)
         };

@@ -107,7 +107,13 @@ impl Check {
     }
 
     /// `view` has this element, shape and population, and 16-byte rows where elements are real.
-    pub(crate) fn view(&self, view: &View, element: Element, rows: usize, cols: usize) -> Result<(), KernelError> {
+    pub(crate) fn view(
+        &self,
+        view: &View,
+        element: Element,
+        rows: usize,
+        cols: usize,
+    ) -> Result<(), KernelError> {
         self.that(view.element == element, || {
             format!("{} holds {:?}, not {element:?}", view.name, view.element)
         })?;

@@ -55,14 +55,8 @@ fn compare(case: &dyn Case, dtype: DType, got: &[Output], want: &[Output]) -> Re
 /// Runs a case at all its sizes, with one and with three members, ordinary and wild inputs: on `device` against the
 /// F64 reference, and against every one of `others` bit for bit (or within the tolerance of library products).
 pub fn check_case(case: &dyn Case, dtype: DType, device: &Device, others: &[Device]) -> CaseReport {
-    let mut report = CaseReport {
-        name: case.name(),
-        dtype,
-        runs: 0,
-        compared: 0,
-        difference: 0.0,
-        failures: Vec::new(),
-    };
+    let mut report =
+        CaseReport { name: case.name(), dtype, runs: 0, compared: 0, difference: 0.0, failures: Vec::new() };
     let mut seed = 1;
     for size in case.sizes() {
         for members in [1, 3] {
@@ -74,7 +68,9 @@ pub fn check_case(case: &dyn Case, dtype: DType, device: &Device, others: &[Devi
                 let s = Setting { dtype, members, size: size.clone(), seed, wild };
                 report.runs += 1;
                 if let Err(e) = run(case, &s, device, others, &mut report) {
-                    report.failures.push(format!("{e} [size {:?}, P {members}, seed {seed}, wild {wild}]", s.size));
+                    report
+                        .failures
+                        .push(format!("{e} [size {:?}, P {members}, seed {seed}, wild {wild}]", s.size));
                 }
             }
         }

@@ -152,7 +152,8 @@ impl LayerCase {
                         }
                     }
                     let got = g.dot(&d);
-                    let allowed = 2.0 * tolerance * (norm * length / (d.data.len() as f64).sqrt()).max(want.abs());
+                    let allowed =
+                        2.0 * tolerance * (norm * length / (d.data.len() as f64).sqrt()).max(want.abs());
                     if !((got - want).abs() <= allowed.max(1e-6)) {
                         return Err(CaseError::Differs(format!(
                             "gradient of {} (member {member}, probe {probe}): {got:.6e}, finite difference {want:.6e}, \
@@ -171,9 +172,11 @@ impl LayerCase {
 pub(crate) fn close(what: &str, got: &Matrix, want: &Matrix, tolerance: f64) -> Result<(), CaseError> {
     let scale = want.rms().max(1e-30);
     let error = Matrix { data: got.data.iter().zip(&want.data).map(|(a, b)| a - b).collect(), ..*want };
-    let worst = error.data.iter().enumerate().fold((0, 0.0_f64), |w, (i, e)| {
-        if e.abs() > w.1 || e.is_nan() { (i, e.abs()) } else { w }
-    });
+    let worst = error
+        .data
+        .iter()
+        .enumerate()
+        .fold((0, 0.0_f64), |w, (i, e)| if e.abs() > w.1 || e.is_nan() { (i, e.abs()) } else { w });
     if error.rms() <= tolerance * scale && worst.1 <= 20.0 * tolerance * scale {
         return Ok(());
     }
@@ -216,7 +219,8 @@ impl Case for LayerCase {
         let bytes = b.runtime.read_bytes(b.net.gradient)?;
         let element = s.dtype.bytes();
         for p in &b.net.params {
-            let mut out = Output { name: format!("d.{}", p.spec.name), bytes: Vec::new(), values: Vec::new() };
+            let mut out =
+                Output { name: format!("d.{}", p.spec.name), bytes: Vec::new(), values: Vec::new() };
             for member in 0..s.members {
                 for row in p.part_elements(0) {
                     let at = member * b.net.tiles * IMAGE_COLUMNS + row;

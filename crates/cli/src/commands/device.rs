@@ -52,5 +52,9 @@ fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
         }
     }
     println!("{} passed, {failed} failed", ran - failed);
-    if failed == 0 { Ok(()) } else { Err(Failure::Check(format!("{failed} of {ran} cases failed on {device}"))) }
+    if failed == 0 {
+        Ok(())
+    } else {
+        Err(Failure::Check(format!("{failed} of {ran} cases failed on {device}")))
+    }
 }

@@ -68,7 +68,13 @@ struct ActivateArgs {
 ///
 /// # Errors
 /// Buffers that don't fit.
-pub fn activate(dtype: DType, members: usize, f: Activation, x: &View, y: &View) -> Result<Launch, KernelError> {
+pub fn activate(
+    dtype: DType,
+    members: usize,
+    f: Activation,
+    x: &View,
+    y: &View,
+) -> Result<Launch, KernelError> {
     let packs = packs(&Check::new("activate", members), dtype, &[x, y])?;
     let args = ActivateArgs { x: x.ptr(), y: y.ptr(), kind: f as i32, packs: packs as i32 };
     Ok(launch(&tree::ACTIVATE, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, &[x], &[y]))
@@ -97,5 +103,12 @@ pub fn activate_backward(
     let packs = packs(&Check::new("activate_backward", members), dtype, &[dy, y, dx])?;
     let args =
         ActivateBackwardArgs { dy: dy.ptr(), y: y.ptr(), dx: dx.ptr(), kind: f as i32, packs: packs as i32 };
-    Ok(launch(&tree::ACTIVATE_BACKWARD, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, &[dy, y], &[dx]))
+    Ok(launch(
+        &tree::ACTIVATE_BACKWARD,
+        dtype,
+        (packs.div_ceil(PACKS_PER_TEAM), members),
+        &args,
+        &[dy, y],
+        &[dx],
+    ))
 }

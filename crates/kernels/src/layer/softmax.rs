@@ -33,7 +33,13 @@ fn check_rows(check: &Check, dtype: DType, views: &[&View]) -> Result<(), Kernel
 ///
 /// # Errors
 /// Buffers that don't fit.
-pub fn softmax_forward(dtype: DType, members: usize, log: bool, x: &View, y: &View) -> Result<Launch, KernelError> {
+pub fn softmax_forward(
+    dtype: DType,
+    members: usize,
+    log: bool,
+    x: &View,
+    y: &View,
+) -> Result<Launch, KernelError> {
     check_rows(&Check::new("softmax_forward", members), dtype, &[x, y])?;
     let args = SoftmaxArgs {
         x: x.ptr(),

@@ -53,7 +53,9 @@ impl HeadShape {
         check.that(self.actions.iter().all(|n| (1..=MOST_ACTIONS).contains(n)), || {
             format!("branches of {:?} actions, not 1 to {MOST_ACTIONS}", self.actions)
         })?;
-        check.that((2..=MOST_ATOMS).contains(&self.atoms), || format!("{} atoms, not 2 to {MOST_ATOMS}", self.atoms))?;
+        check.that((2..=MOST_ATOMS).contains(&self.atoms), || {
+            format!("{} atoms, not 2 to {MOST_ATOMS}", self.atoms)
+        })?;
         check.that(self.v_max > self.v_min, || format!("support from {} to {}", self.v_min, self.v_max))
     }
 
@@ -232,7 +234,12 @@ struct HeadArgs {
 ///
 /// # Errors
 /// Buffers that don't fit.
-pub fn head_loss(dtype: DType, members: usize, shape: &HeadShape, x: &HeadLoss<'_>) -> Result<Launch, KernelError> {
+pub fn head_loss(
+    dtype: DType,
+    members: usize,
+    shape: &HeadShape,
+    x: &HeadLoss<'_>,
+) -> Result<Launch, KernelError> {
     let check = Check::new("value_head_loss", members);
     shape.check(&check)?;
     let (batch, branches) = (x.d_logits.rows, shape.actions.len());
@@ -279,8 +286,7 @@ pub fn head_loss(dtype: DType, members: usize, shape: &HeadShape, x: &HeadLoss<'
     reads.extend(x.target.views());
     reads.extend([x.actions, x.outcome]);
     let teams = batch.div_ceil(ROWS_PER_TEAM);
-    let mut out =
-        launch(kernel, dtype, (teams, members), &args, &reads, &[x.d_logits, x.row_loss, x.total]);
+    let mut out = launch(kernel, dtype, (teams, members), &args, &reads, &[x.d_logits, x.row_loss, x.total]);
     shape.bound(&mut out, x.portable);
     Ok(out)
 }

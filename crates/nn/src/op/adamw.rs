@@ -20,7 +20,10 @@ impl Optimise {
     pub fn state(plan: &mut Plan, name: &str) -> (Tensor, Tensor) {
         let state = Element::Struct(size_of::<OptimiserState>() as u32);
         let hyper = Element::Struct(size_of::<Hyper>() as u32);
-        (plan.buffer(&format!("{name}.counters"), state, 1, 1), plan.buffer(&format!("{name}.hyper"), hyper, 1, 1))
+        (
+            plan.buffer(&format!("{name}.counters"), state, 1, 1),
+            plan.buffer(&format!("{name}.hyper"), hyper, 1, 1),
+        )
     }
 
     /// Steps the weights of `net` by its gradient image, and its target towards them.

@@ -26,7 +26,10 @@ impl Bias {
         let (x_info, b_info) = (plan.info(x).clone(), plan.info(b).clone());
         let width = if b_info.rows == 1 { b_info.cols } else { b_info.rows * b_info.ld };
         if width != x_info.cols {
-            return shape_error("bias", format!("{} has {} columns, {} has {width}", x_info.name, x_info.cols, b_info.name));
+            return shape_error(
+                "bias",
+                format!("{} has {} columns, {} has {width}", x_info.name, x_info.cols, b_info.name),
+            );
         }
         let differentiable = x_info.differentiable || b_info.differentiable;
         let y = plan.inside(crate::TensorInfo { name: name.to_owned(), differentiable, ..x_info }, x, 0);
@@ -66,7 +69,12 @@ impl Operation for Bias {
 }
 
 /// The gradient of bias `b`: column sums of `dy`, masked where `relu` is (y, dz). Returns the gradient.
-pub(super) fn push_bias_gradient(plan: &mut Plan, b: Tensor, dy: Tensor, relu: Option<(Tensor, Tensor)>) -> Tensor {
+pub(super) fn push_bias_gradient(
+    plan: &mut Plan,
+    b: Tensor,
+    dy: Tensor,
+    relu: Option<(Tensor, Tensor)>,
+) -> Tensor {
     let rows = plan.info(b).rows;
     let db = gradient_of(plan, b, rows);
     let (batch, width) = (plan.info(dy).rows, plan.info(dy).cols);

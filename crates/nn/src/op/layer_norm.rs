@@ -27,7 +27,10 @@ impl LayerNorm {
         let (rows, cols) = (plan.info(x).rows, plan.info(x).cols);
         for p in [gain, bias] {
             if plan.info(p).cols != cols {
-                return shape_error("layer_norm", format!("{name}: {cols} columns, {} has {}", plan.info(p).name, plan.info(p).cols));
+                return shape_error(
+                    "layer_norm",
+                    format!("{name}: {cols} columns, {} has {}", plan.info(p).name, plan.info(p).cols),
+                );
             }
         }
         let y = plan.result(name, rows, cols, &[x, gain, bias]);

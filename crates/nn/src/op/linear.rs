@@ -37,7 +37,13 @@ impl Linear {
     ///
     /// # Errors
     /// Shapes that don't fit.
-    pub fn push_scaled(plan: &mut Plan, name: &str, x: Tensor, w: Tensor, scale: f32) -> Result<Tensor, PlanError> {
+    pub fn push_scaled(
+        plan: &mut Plan,
+        name: &str,
+        x: Tensor,
+        w: Tensor,
+        scale: f32,
+    ) -> Result<Tensor, PlanError> {
         let block = Block { x_first: 0, y_first: 0, width: plan.info(w).rows };
         let (xc, wc) = (plan.info(x).cols, plan.info(w).cols);
         if xc != wc {
@@ -75,7 +81,14 @@ pub(super) fn operand(v: &View, transposed: bool) -> Operand {
     Operand { region: v.region_from_here(), ld: v.ld, stride: v.member_stride, transposed }
 }
 
-fn product(cx: &Lowering, name: String, alpha: f32, a: Operand, b: Operand, (c, k): (&View, usize)) -> Command {
+fn product(
+    cx: &Lowering,
+    name: String,
+    alpha: f32,
+    a: Operand,
+    b: Operand,
+    (c, k): (&View, usize),
+) -> Command {
     Command::Gemm(Gemm {
         name,
         dtype: cx.dtype(),
@@ -123,7 +136,13 @@ impl Operation for Linear {
 
     fn backward(&self, plan: &mut Plan, gradients: &mut Gradients) -> Result<(), PlanError> {
         if let Some(dy) = gradients.of(plan, self.y)? {
-            push_linear_backward(plan, gradients, (self.x, self.w, dy), &self.blocks, self.input_gradient_scale);
+            push_linear_backward(
+                plan,
+                gradients,
+                (self.x, self.w, dy),
+                &self.blocks,
+                self.input_gradient_scale,
+            );
         }
         Ok(())
     }
@@ -200,7 +219,14 @@ impl Operation for LinearBackward {
                 let c = cx.view(dx).slice_cols(b.x_first, w.cols);
                 let rhs = operand(&w.slice_rows(b.y_first, b.width), false);
                 let name = cx.view(dx).name.clone();
-                commands.push(product(cx, name, self.input_gradient_scale, operand(&g, false), rhs, (&c, b.width)));
+                commands.push(product(
+                    cx,
+                    name,
+                    self.input_gradient_scale,
+                    operand(&g, false),
+                    rhs,
+                    (&c, b.width),
+                ));
             }
         }
         Ok(commands)

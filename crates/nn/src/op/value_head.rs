@@ -1,4 +1,6 @@
-use super::{Bias, Block, Linear, Operation, bias::push_bias_gradient, linear::push_linear_backward, shape_error};
+use super::{
+    Bias, Block, Linear, Operation, bias::push_bias_gradient, linear::push_linear_backward, shape_error,
+};
 use crate::{Gradients, Lowering, NetParam, Plan, PlanError, Tensor};
 use foxhunt_core::DType;
 use foxhunt_device::Command;
@@ -130,7 +132,10 @@ impl ValueHeadLoss {
     ) -> Result<(Tensor, Tensor), PlanError> {
         let batch = plan.info(x_target).rows;
         if plan.info(x_online).rows != 2 * batch {
-            return shape_error("value_head", format!("{} rows online, {batch} of the target", plan.info(x_online).rows));
+            return shape_error(
+                "value_head",
+                format!("{} rows online, {batch} of the target", plan.info(x_online).rows),
+            );
         }
         let online = head.input(plan, "logits", x_online, (head.w.weight, head.bias.weight))?;
         let target = head.input(plan, "logits'", x_target, (head.w.target, head.bias.target))?;
@@ -138,7 +143,17 @@ impl ValueHeadLoss {
         let row_loss = plan.real_buffer("loss.rows", 1, batch);
         let total = plan.buffer("loss.total", Element::Struct(size_of::<LossTotal>() as u32), 1, 1);
         let head = head.clone();
-        plan.run(ValueHeadLoss { head, online, target, samples, d_logits, row_loss, total, mixture, portable });
+        plan.run(ValueHeadLoss {
+            head,
+            online,
+            target,
+            samples,
+            d_logits,
+            row_loss,
+            total,
+            mixture,
+            portable,
+        });
         Ok((row_loss, total))
     }
 }
@@ -211,7 +226,12 @@ impl ValueHeadAct {
     ///
     /// # Errors
     /// Shapes that don't fit.
-    pub fn push(plan: &mut Plan, head: &HeadNets, name: &str, x: Tensor) -> Result<(Tensor, Tensor), PlanError> {
+    pub fn push(
+        plan: &mut Plan,
+        head: &HeadNets,
+        name: &str,
+        x: Tensor,
+    ) -> Result<(Tensor, Tensor), PlanError> {
         let rows = plan.info(x).rows;
         let input = head.input(plan, &format!("{name}.logits"), x, (head.w.weight, head.bias.weight))?;
         let q = plan.real_buffer(&format!("{name}.q"), rows, head.shape.units() - 1);

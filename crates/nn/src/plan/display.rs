@@ -12,7 +12,13 @@ fn element(e: Element) -> String {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "plan {}, {} member{}", self.dtype, self.members, if self.members == 1 { "" } else { "s" })?;
+        writeln!(
+            f,
+            "plan {}, {} member{}",
+            self.dtype,
+            self.members,
+            if self.members == 1 { "" } else { "s" }
+        )?;
         writeln!(f, "tensors")?;
         for t in &self.tensors {
             write!(f, "  {:<22} {:<9} [{}, {}]", t.name, element(t.element), t.rows, t.cols)?;

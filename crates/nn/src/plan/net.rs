@@ -192,7 +192,8 @@ impl Plan {
     /// Lays out a net's parameters in linear images.
     pub fn net(&mut self, name: &str, specs: Vec<ParamSpec>) -> Net {
         let mut offset = 0;
-        let mut next_tensor = self.nets.iter().flat_map(|n| &n.params).map(|p| p.spec.parts.len() as u32).sum();
+        let mut next_tensor =
+            self.nets.iter().flat_map(|n| &n.params).map(|p| p.spec.parts.len() as u32).sum();
         let mut placed = Vec::new();
         for spec in &specs {
             let ld = spec.ld.unwrap_or_else(|| leading_dimension(self.real(), spec.cols));

@@ -130,9 +130,7 @@ impl Runtime {
     /// # Errors
     /// [`PlanError::Unknown`].
     pub fn program(&self, name: &str) -> Result<&Program, PlanError> {
-        self.programs
-            .get(name)
-            .ok_or_else(|| PlanError::Unknown { what: "program", name: name.to_owned() })
+        self.programs.get(name).ok_or_else(|| PlanError::Unknown { what: "program", name: name.to_owned() })
     }
 
     /// Runs a program `times` times.
@@ -159,8 +157,7 @@ impl Runtime {
     }
 
     fn offset(&self, v: &View, member: usize, row: usize) -> usize {
-        (v.addr - self.arena.addr()) as usize
-            + (member * v.member_stride + row * v.ld) * v.element.bytes()
+        (v.addr - self.arena.addr()) as usize + (member * v.member_stride + row * v.ld) * v.element.bytes()
     }
 
     /// Writes a real tensor from `[members, rows, cols]` values (members 1 where shared), rounded to nearest.
@@ -210,7 +207,10 @@ impl Runtime {
     ///
     /// # Errors
     /// A wrong size of elements, or the device's.
-    pub fn read_raw<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&self, t: Tensor) -> Result<Vec<E>, PlanError> {
+    pub fn read_raw<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+        &self,
+        t: Tensor,
+    ) -> Result<Vec<E>, PlanError> {
         let v = self.view(t);
         self.check_size::<E>(v)?;
         self.read_elements(v)
@@ -275,10 +275,14 @@ impl Runtime {
         ((v.rows - 1) * v.ld + v.cols) * v.element.bytes()
     }
 
-    fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&self, v: &View) -> Result<Vec<E>, PlanError> {
+    fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+        &self,
+        v: &View,
+    ) -> Result<Vec<E>, PlanError> {
         let mut out = Vec::with_capacity(v.members * v.rows * v.cols);
         for member in 0..v.members {
-            let span = self.arena.read::<E>(self.offset(v, member, 0), self.span_bytes(v) / v.element.bytes())?;
+            let span =
+                self.arena.read::<E>(self.offset(v, member, 0), self.span_bytes(v) / v.element.bytes())?;
             for row in span.chunks(v.ld) {
                 out.extend_from_slice(&row[..v.cols]);
             }

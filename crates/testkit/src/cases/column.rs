@@ -37,9 +37,8 @@ impl Case for Column {
         let t = ColumnReplay::push(&mut plan, (rows, width, 3), batch, key);
         let runtime = plan.compile(device, Options { guard_bytes: 64 })?;
         let mut random = Random::new(s.seed);
-        let states: Vec<f32> = (0..rows * width)
-            .map(|_| if s.wild { random.wild() } else { random.normal() as f32 })
-            .collect();
+        let states: Vec<f32> =
+            (0..rows * width).map(|_| if s.wild { random.wild() } else { random.normal() as f32 }).collect();
         runtime.write(t.state, &states)?;
         let states = runtime.read(t.state)?;
         let actions: Vec<u8> = (0..rows * 3).map(|_| random.below(9) as u8).collect();
@@ -52,7 +51,10 @@ impl Case for Column {
         let seeds: Vec<u64> = (0..s.members as u64).map(|m| member_seed(s.seed, m)).collect();
         let state = OptimiserState { step, ..Default::default() };
         runtime.write_raw(key.0, &vec![state; s.members])?;
-        runtime.write_raw(key.1, &seeds.iter().map(|seed| Hyper { seed: *seed, ..Default::default() }).collect::<Vec<_>>())?;
+        runtime.write_raw(
+            key.1,
+            &seeds.iter().map(|seed| Hyper { seed: *seed, ..Default::default() }).collect::<Vec<_>>(),
+        )?;
         for t in [t.index, t.x, t.batch_actions, t.batch_outcome] {
             runtime.fill(t, 0xff)?;
         }

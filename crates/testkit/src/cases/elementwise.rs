@@ -68,4 +68,3 @@ pub(super) fn cases() -> Vec<Box<dyn Case>> {
 fn bias_inputs(s: &[usize]) -> Vec<Input> {
     vec![Input::new("x", s[0], s[1]), Input::new("b", 1, s[1])]
 }
-

@@ -21,9 +21,7 @@ pub(super) fn cases() -> Vec<Box<dyn Case>> {
             sizes: &[&[5, 16], &[70, 32]],
             exact: false,
             inputs: |s| vec![Input::new("x", s[0], 3 * s[1]), Input::new("w", 48, s[1])],
-            build: |plan, s, x| {
-                Linear::push_blocks(plan, "y", x[0], x[1], blocks(s[1]), 1.0)
-            },
+            build: |plan, s, x| Linear::push_blocks(plan, "y", x[0], x[1], blocks(s[1]), 1.0),
             reference: |s, x| {
                 let full = blocks(s[1]);
                 Matrix::from_fn(s[0], 48, |r, c| {

@@ -46,8 +46,7 @@ impl Case for Optimiser {
         let mut plan = Plan::new(s.dtype, s.members);
         let (rows, cols) = (s.size[0], s.size[1]);
         let none = Init::Constant(0.0);
-        let specs =
-            vec![ParamSpec::matrix("w", rows, cols, none), ParamSpec::vector("b", rows, none)];
+        let specs = vec![ParamSpec::matrix("w", rows, cols, none), ParamSpec::vector("b", rows, none)];
         let net = plan.net("net", specs);
         let state = Optimise::state(&mut plan, "net");
         Optimise::push(&mut plan, &net, state);
@@ -87,8 +86,7 @@ impl Case for Optimiser {
 
         // Step by step, so that each is held against F64 from the stored state before it.
         for step in 1..=STEPS {
-            let before: Vec<Vec<f32>> =
-                images.iter().map(|t| runtime.read(*t)).collect::<Result<_, _>>()?;
+            let before: Vec<Vec<f32>> = images.iter().map(|t| runtime.read(*t)).collect::<Result<_, _>>()?;
             runtime.run("main", 1)?;
             device.synchronize()?;
             if check {
@@ -110,11 +108,8 @@ impl Case for Optimiser {
                 }
             }
         }
-        let mut outputs = vec![Output {
-            name: "counters".into(),
-            bytes: runtime.read_bytes(state.0)?,
-            values: Vec::new(),
-        }];
+        let mut outputs =
+            vec![Output { name: "counters".into(), bytes: runtime.read_bytes(state.0)?, values: Vec::new() }];
         for (t, name) in images.into_iter().zip(["p", "m", "v", "target"]) {
             outputs.push(Output { name: name.into(), bytes: runtime.read_bytes(t)?, values: Vec::new() });
         }

@@ -157,7 +157,10 @@ impl Case for ValueHead {
                     group_ld: shape.unit_ld(),
                     ..ParamSpec::matrix("w", w_rows, hidden, none)
                 },
-                ParamSpec { ld: Some(shape.unit_ld()), ..ParamSpec::matrix("b", shape.units(), shape.atoms, none) },
+                ParamSpec {
+                    ld: Some(shape.unit_ld()),
+                    ..ParamSpec::matrix("b", shape.units(), shape.atoms, none)
+                },
             ],
         );
         let inputs = plan.net("in", vec![ParamSpec::matrix("x", 2 * batch, streams * hidden, none)]);
@@ -175,9 +178,8 @@ impl Case for ValueHead {
         let runtime = plan.compile(device, Options { guard_bytes: 64 })?;
 
         let mut random = Random::new(s.seed);
-        let mut normals = |n: usize, scale: f64| -> Vec<f32> {
-            (0..n).map(|_| (scale * random.normal()) as f32).collect()
-        };
+        let mut normals =
+            |n: usize, scale: f64| -> Vec<f32> { (0..n).map(|_| (scale * random.normal()) as f32).collect() };
         let (p, wide) = (s.members, streams * hidden);
         runtime.write(x, &normals(p * 2 * batch * wide, 1.0))?;
         runtime.write(later, &normals(p * batch * wide, 1.0))?;
@@ -196,9 +198,7 @@ impl Case for ValueHead {
             runtime.write(images, &image)?;
         }
         let mut random = Random::new(s.seed ^ 0xac7);
-        let chosen: Vec<u8> = (0..p * batch)
-            .flat_map(|_| [9, 3, 3].map(|n| random.below(n) as u8))
-            .collect();
+        let chosen: Vec<u8> = (0..p * batch).flat_map(|_| [9, 3, 3].map(|n| random.below(n) as u8)).collect();
         runtime.write_raw(actions, &chosen)?;
         let outcomes: Vec<Outcome> = (0..p * batch)
             .map(|i| Outcome {
@@ -222,7 +222,8 @@ impl Case for ValueHead {
         runtime.run("act", 1)?;
         device.synchronize()?;
         runtime.check_guards()?;
-        let d = plan.find("d.logits").ok_or_else(|| CaseError::Differs("no gradient of the logits".into()))?;
+        let d =
+            plan.find("d.logits").ok_or_else(|| CaseError::Differs("no gradient of the logits".into()))?;
         let out = |name: &str, t: Tensor| -> Result<Output, CaseError> {
             let real = matches!(plan.info(t).element, Element::Real(_));
             let values = if real { runtime.read(t)? } else { Vec::new() };
@@ -321,7 +322,9 @@ fn check_member(
         .collect();
     let row_losses = |x: &Matrix, w: &Matrix, b: &Matrix| -> Vec<f64> {
         (0..batch)
-            .map(|r| reference.row_loss(&reference.logits(x.row(r), w, b), &actions[3 * r..3 * r + 3], &targets[r]))
+            .map(|r| {
+                reference.row_loss(&reference.logits(x.row(r), w, b), &actions[3 * r..3 * r + 3], &targets[r])
+            })
             .collect()
     };
     let want = row_losses(&data.x[m], &data.w[0][m], &data.b[0][m]);
@@ -358,7 +361,8 @@ fn check_member(
             let mut inputs = [data.x[m].clone(), data.w[0][m].clone(), data.b[0][m].clone()];
             // Rows of s' are constant: the direction covers the rows that have a gradient.
             let direction = Matrix::from_fn(g.rows, g.cols, |_, _| 0.0).map(|_| 0.0);
-            let direction = Matrix { data: direction.data.iter().map(|_| random.normal()).collect(), ..direction };
+            let direction =
+                Matrix { data: direction.data.iter().map(|_| random.normal()).collect(), ..direction };
             let h = 1e-5;
             let mut at = |sign: f64| {
                 for (x, d) in inputs[which].data.iter_mut().zip(&direction.data) {
