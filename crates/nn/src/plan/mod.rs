@@ -11,9 +11,10 @@ pub use error::PlanError;
 pub use net::{Init, Net, NetParam, ParamPart, ParamSpec};
 pub use runtime::{Lowering, Options, Runtime};
 
-use crate::op::Operation;
+use crate::op::{Foreign, Operation};
 use foxhunt_core::DType;
-use foxhunt_kernels::Element;
+use foxhunt_device::{Arena, Command};
+use foxhunt_kernels::{Element, View};
 use std::sync::Arc;
 
 /// A tensor of a plan.
@@ -27,6 +28,8 @@ pub(crate) enum Place {
     Own,
     /// Inside another tensor, from this element of each member's part on.
     Inside { of: Tensor, offset: usize },
+    /// In another owner's arena: its number among the plan's external buffers.
+    External(usize),
 }
 
 /// What a plan knows of a tensor.
@@ -63,6 +66,7 @@ pub struct Plan {
     programs: Vec<String>,
     current: usize,
     nets: Vec<Net>,
+    externals: Vec<(View, Arc<Arena>)>,
 }
 
 /// The distance between rows of `cols` elements: whole packs of eight (16 bytes of BF16), and 64 beyond 32 columns,
@@ -87,6 +91,7 @@ impl Plan {
             programs: vec!["main".into()],
             current: 0,
             nets: Vec::new(),
+            externals: Vec::new(),
         }
     }
 
@@ -126,6 +131,33 @@ impl Plan {
     /// A buffer that all members share, and none writes: a data table.
     pub fn table(&mut self, name: &str, element: Element, rows: usize, cols: usize) -> Tensor {
         self.add(name, element, rows, cols, true)
+    }
+
+    /// A buffer that somebody else laid out in `arena`: the environments' observations, say.
+    pub fn external(&mut self, view: &View, arena: &Arc<Arena>) -> Tensor {
+        self.externals.push((view.clone(), arena.clone()));
+        self.push(TensorInfo {
+            name: view.name.clone(),
+            element: view.element,
+            rows: view.rows,
+            cols: view.cols,
+            ld: view.ld,
+            shared: view.member_stride == 0 && self.members > 1,
+            place: Place::External(self.externals.len() - 1),
+            differentiable: false,
+        })
+    }
+
+    /// Runs commands that somebody else made, between those of the plan. `reads` and `writes` are their tensors of
+    /// this plan, for whoever prints or checks it.
+    pub fn run_foreign(
+        &mut self,
+        name: &'static str,
+        reads: &[Tensor],
+        writes: &[Tensor],
+        commands: Vec<Command>,
+    ) {
+        self.run(Foreign { name, reads: reads.to_vec(), writes: writes.to_vec(), commands });
     }
 
     fn add(&mut self, name: &str, element: Element, rows: usize, cols: usize, shared: bool) -> Tensor {

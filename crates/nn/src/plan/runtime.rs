@@ -4,7 +4,7 @@ use super::{Place, Plan, PlanError, Tensor};
 use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{ARENA_ALIGN, Arena, Command, Device, Program};
 use foxhunt_kernels::{Element, TREE, View};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 const GUARD: u8 = 0xa5;
 
@@ -44,8 +44,9 @@ pub struct Runtime {
     programs: BTreeMap<String, Program>,
     lowering: Lowering,
     guards: Vec<(usize, usize, String)>,
-    // After the programs, which point into it.
+    // After the programs, which point into them.
     arena: Arena,
+    externals: Vec<Arc<Arena>>,
 }
 
 impl Plan {
@@ -92,16 +93,19 @@ impl Plan {
                     skip += offset;
                     owner = of.0 as usize;
                 }
-                let addr = arena.addr() + (offsets[owner] + skip * t.element.bytes()) as u64;
+                let (base, member_stride) = match self.tensors[owner].place {
+                    Place::External(e) => (self.externals[e].0.addr, self.externals[e].0.member_stride),
+                    _ => (arena.addr() + offsets[owner] as u64, if t.shared { 0 } else { strides[owner] }),
+                };
                 View {
                     name: t.name.clone(),
-                    addr,
+                    addr: base + (skip * t.element.bytes()) as u64,
                     element: t.element,
                     rows: t.rows,
                     cols: t.cols,
                     ld: t.ld,
                     members: if t.shared { 1 } else { self.members },
-                    member_stride: if t.shared { 0 } else { strides[owner] },
+                    member_stride,
                 }
             })
             .collect();
@@ -116,7 +120,13 @@ impl Plan {
                 programs.insert(name.clone(), Program::compile(device, &TREE, commands)?);
             }
         }
-        let runtime = Runtime { programs, lowering, guards, arena };
+        let mut externals: Vec<Arc<Arena>> = Vec::new();
+        for (_, owner) in &self.externals {
+            if !externals.iter().any(|a| Arc::ptr_eq(a, owner)) {
+                externals.push(owner.clone());
+            }
+        }
+        let runtime = Runtime { programs, lowering, guards, arena, externals };
         for net in &self.nets {
             runtime.write_raw(net.ids, &net.pack_ids())?;
         }
@@ -146,7 +156,7 @@ impl Runtime {
         self.arena.device()
     }
 
-    /// Bytes of the arena.
+    /// Bytes of the plan's own arena.
     pub fn bytes(&self) -> usize {
         self.arena.bytes()
     }
@@ -156,8 +166,14 @@ impl Runtime {
         self.lowering.view(t)
     }
 
-    fn offset(&self, v: &View, member: usize, row: usize) -> usize {
-        (v.addr - self.arena.addr()) as usize + (member * v.member_stride + row * v.ld) * v.element.bytes()
+    /// The arena that a buffer lies in, and the offset of a row there.
+    fn place(&self, v: &View, member: usize, row: usize) -> (&Arena, usize) {
+        let holds = |a: &&Arc<Arena>| (a.addr()..a.addr() + a.bytes() as u64).contains(&v.addr);
+        let arena = self.externals.iter().find(holds).map_or(&self.arena, |a| a);
+        (
+            arena,
+            (v.addr - arena.addr()) as usize + (member * v.member_stride + row * v.ld) * v.element.bytes(),
+        )
     }
 
     /// Writes a real tensor from `[members, rows, cols]` values (members 1 where shared), rounded to nearest.
@@ -225,7 +241,10 @@ impl Runtime {
         let mut out = Vec::new();
         for member in 0..v.members {
             for row in 0..v.rows {
-                out.extend(self.arena.read::<u8>(self.offset(v, member, row), v.cols * v.element.bytes())?);
+                out.extend({
+                    let (arena, at) = self.place(v, member, row);
+                    arena.read::<u8>(at, v.cols * v.element.bytes())?
+                });
             }
         }
         Ok(out)
@@ -252,21 +271,23 @@ impl Runtime {
     fn write_elements<E: bytemuck::NoUninit>(&self, v: &View, values: &[E]) -> Result<(), PlanError> {
         let per_member = v.rows * v.cols;
         if v.ld == v.cols && (v.members == 1 || v.member_stride == per_member) {
-            return Ok(self.arena.write(self.offset(v, 0, 0), values)?);
+            let (arena, at) = self.place(v, 0, 0);
+            return Ok(arena.write(at, values)?);
         }
         for (member, part) in values.chunks(per_member).enumerate() {
+            let (arena, start) = self.place(v, member, 0);
             if v.ld == v.cols {
-                self.arena.write(self.offset(v, member, 0), part)?;
+                arena.write(start, part)?;
                 continue;
             }
             // Whole padded rows in one copy: what the padding holds is kept.
-            let mut rows = self.arena.read::<u8>(self.offset(v, member, 0), self.span_bytes(v))?;
+            let mut rows = arena.read::<u8>(start, self.span_bytes(v))?;
             for (row, data) in part.chunks(v.cols).enumerate() {
                 let at = row * v.ld * v.element.bytes();
                 let data: &[u8] = bytemuck::cast_slice(data);
                 rows[at..at + data.len()].copy_from_slice(data);
             }
-            self.arena.write(self.offset(v, member, 0), &rows)?;
+            arena.write(start, &rows)?;
         }
         Ok(())
     }
@@ -281,8 +302,8 @@ impl Runtime {
     ) -> Result<Vec<E>, PlanError> {
         let mut out = Vec::with_capacity(v.members * v.rows * v.cols);
         for member in 0..v.members {
-            let span =
-                self.arena.read::<E>(self.offset(v, member, 0), self.span_bytes(v) / v.element.bytes())?;
+            let (arena, at) = self.place(v, member, 0);
+            let span = arena.read::<E>(at, self.span_bytes(v) / v.element.bytes())?;
             for row in span.chunks(v.ld) {
                 out.extend_from_slice(&row[..v.cols]);
             }
@@ -296,7 +317,8 @@ impl Runtime {
     /// The device's.
     pub fn fill(&self, t: Tensor, byte: u8) -> Result<(), PlanError> {
         let region = self.view(t).region();
-        Ok(self.arena.fill((region.addr - self.arena.addr()) as usize, region.bytes, byte)?)
+        let (arena, at) = self.place(self.view(t), 0, 0);
+        Ok(arena.fill(at, region.bytes, byte)?)
     }
 
     /// Checks that nothing wrote between the buffers.
