@@ -5,6 +5,7 @@
 
 pub mod layer;
 pub mod loss;
+pub mod market;
 pub mod optim;
 pub mod replay;
 mod tree;
@@ -26,6 +27,11 @@ pub struct KernelError {
     pub what: String,
 }
 
+/// An argument struct as bytes.
+pub(crate) fn args<T: bytemuck::NoUninit>(args: &T) -> Vec<u8> {
+    bytemuck::bytes_of(args).to_vec()
+}
+
 /// A launch of `teams` teams per member, its buffers checked by the caller.
 pub(crate) fn launch<T: bytemuck::NoUninit>(
     kernel: &'static Kernel,
@@ -39,7 +45,7 @@ pub(crate) fn launch<T: bytemuck::NoUninit>(
         kernel,
         dtype,
         defines: Vec::new(),
-        args: bytemuck::bytes_of(args).to_vec(),
+        args: self::args(args),
         teams: teams as u32,
         members: members as u32,
         reads: reads.iter().map(|v| v.region()).collect(),

@@ -1,0 +1,45 @@
+// What a decision step tells a ledger. Training tells nobody: `NoRecord` compiles to nothing.
+#pragma once
+#include "market.cuh"
+
+enum FillKind { FILL_OPEN = 1, FILL_MEAN, FILL_MAKER, FILL_IOC, FILL_STOP, FILL_LIQUIDATION, FILL_END };
+
+// One leg of one fill. price - reference = h + impact, to the rounding: a buyer's; a seller's mirrored.
+struct alignas(16) FillRow {
+  i64 reference4;    // four times the reference price: open, mean of the bar, limit, level; units
+  i64 fee, penalty;  // money; the penalty is that of a liquidation
+  i32 lots, price, close;  // signed; units; C_t of the decision, units
+  i32 half_spread, impact4;  // h, and four times the impact paid, units
+  u8 kind, opens;    // FillKind; 1 for a leg that opens, 0 for one that closes
+  u8 reserved[2];
+};
+static constexpr int MAX_FILLS = 4;  // a decision's legs: two at the open, one more, one exit (or exit, open, add, exit)
+
+struct NoRecord {
+  METHOD void fill(const FillRow&) {}
+  METHOD void worst(i64) {}
+};
+// Writes the legs of one step to `rows`, and keeps the lowest equity that the bar's prices can have shown.
+struct Recorder {
+  FillRow* rows;
+  int count;
+  i64 worst_equity;
+  METHOD void fill(const FillRow& row) {
+    if (count < MAX_FILLS) rows[count] = row;
+    ++count;
+  }
+  METHOD void worst(i64 equity) { worst_equity = smaller(worst_equity, equity); }
+};
+
+// One line of a ledger: the account at the close of bar `bar`, and the decision that led there.
+struct alignas(16) LedgerRow {
+  i64 equity, worst_equity;  // at the close; the lowest that the bar's prices can have shown
+  i64 cash, basis, realised, fees, financing;
+  i32 position, target, order, filled;  // lots; order signed as sent, filled unsigned
+  i32 reward_q20;        // log return of equity, 2^-20
+  i32 stop_distance;     // units
+  u32 bar, bars;         // row of the bar table; closes since the position was opened
+  u8 exposure, type, urgency, flags;  // the action; Flag
+  u8 cancel, fills;      // Cancel; legs written
+  u8 reserved[2];
+};
