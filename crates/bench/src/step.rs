@@ -132,6 +132,8 @@ impl StepBench {
             .map(|(i, x)| Outcome {
                 return_q20: (f64::from(*x) * 0.1 * f64::from(1 << 20)) as i32,
                 discount_q31: if i % 100 == 99 { 0 } else { fixed(0.99, 31) as u32 },
+                index: i as u32,
+                steps: 1,
             })
             .collect();
         runtime.write_raw(replay.outcome, &outcomes)?;
