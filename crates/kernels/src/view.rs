@@ -2,6 +2,9 @@ use crate::KernelError;
 use foxhunt_core::DType;
 use foxhunt_device::{MemberPtr, Region};
 
+/// Environments (accounts, samples) that one team works on where each is one thread's work.
+pub(crate) const TEAM_ENVS: usize = 32;
+
 /// What one element of a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
@@ -106,7 +109,13 @@ impl Check {
     }
 
     /// `view` has this element, shape and population, and 16-byte rows where elements are real.
-    pub(crate) fn view(&self, view: &View, element: Element, rows: usize, cols: usize) -> Result<(), KernelError> {
+    pub(crate) fn view(
+        &self,
+        view: &View,
+        element: Element,
+        rows: usize,
+        cols: usize,
+    ) -> Result<(), KernelError> {
         self.that(view.element == element, || {
             format!("{} holds {:?}, not {element:?}", view.name, view.element)
         })?;
