@@ -3,6 +3,7 @@
 //! A launcher takes [`View`]s of buffers, checks their elements, shapes and alignment, and returns a
 //! [`foxhunt_device::Launch`] that a program can run. Its file has the name of the `.cu` file.
 
+pub mod env;
 pub mod layer;
 pub mod loss;
 pub mod market;

@@ -2,6 +2,9 @@ use crate::KernelError;
 use foxhunt_core::DType;
 use foxhunt_device::{MemberPtr, Region};
 
+/// Environments (accounts, samples) that one team works on where each is one thread's work.
+pub(crate) const TEAM_ENVS: usize = 32;
+
 /// What one element of a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {

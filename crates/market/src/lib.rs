@@ -5,11 +5,14 @@
 //! ([`CashFlowBook`]), and the whole decision step again in plain Rust ([`reference`]).
 
 mod assumptions;
+mod bar_table;
 mod book;
 pub mod reference;
 mod rule_book;
 
+pub use bar_table::{BarColumns, BarTable, TableError};
 pub use book::{BookError, CashFlowBook};
+pub use foxhunt_kernels::env::Context;
 pub use foxhunt_kernels::market::{
     Account, BRANCH_ACTIONS, Bar, Cancel, FillKind, FillRow, LedgerRow, MAX_FILLS, Rules, flag,
 };

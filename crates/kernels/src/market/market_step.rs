@@ -1,13 +1,14 @@
 //! Launchers of `market_step.cu`.
 
 use super::types::{Account, Bar, FillRow, LedgerRow, MAX_FILLS, Rules};
-use crate::{Element, KernelError, View, args, tree, view::Check};
+use crate::{
+    Element, KernelError, View, args, tree,
+    view::{Check, TEAM_ENVS},
+};
 use bytemuck::{Pod, Zeroable};
 use foxhunt_core::DType;
 use foxhunt_device::{Kernel, Launch, MemberPtr};
 
-/// Accounts that one team steps.
-const TEAM_ENVS: usize = 32;
 /// Bit of a cursor whose account was ruined or closed out.
 pub const ENDED: u32 = 0x8000_0000;
 

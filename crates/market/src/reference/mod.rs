@@ -45,7 +45,7 @@ pub fn reward(rules: &Rules, before: i128, after: i128, unit: Unit) -> (i32, i32
     let r = if lost { -4.605_170_2_f32 } else { log1p((after - before) as f32 / before as f32) };
     let leverage = rules.leverage_e4 as f32 * 1e-4;
     let u = leverage * (unit.volatility_e9.max(1) as f32 * 1e-9);
-    let (scaled, saturated) = q20(r * (unit.gain_q32 as f32 * 2.328_306_436_538_696_3e-10) / u);
+    let (scaled, saturated) = q20(r * (unit.gain_q32 as f32 * 2.328_306_4e-10) / u);
     let mut flags = if lost { flag::REWARD_FLOOR | flag::TERMINATED } else { 0 };
     if saturated {
         flags |= flag::REWARD_SATURATED;

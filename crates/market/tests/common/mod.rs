@@ -200,7 +200,7 @@ impl Dice {
 
     /// In `low..=high`.
     pub fn within(&mut self, low: i64, high: i64) -> i64 {
-        low + (u128::from(self.next()) * (high - low + 1) as u128 >> 64) as i64
+        low + ((u128::from(self.next()) * (high - low + 1) as u128) >> 64) as i64
     }
 
     /// In `low..=high`, every magnitude alike.
