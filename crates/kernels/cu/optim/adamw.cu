@@ -70,6 +70,12 @@ KERNEL(adamw, AdamArgs, None, 256, 256, 1) {
   });
 }
 
+// A power never falls to 0, which stands for 1: 0.9^t would, after 421 steps, and divide by zero.
+FN u64 next_power(u64 power, u64 beta) {
+  const u64 next = power ? mul_high(power, beta) : beta;
+  return next ? next : 1;
+}
+
 // Before the step, after the norm: the step counter and the powers of beta.
 struct AdvanceArgs { Members<OptimiserState> state; Members<const Hyper> hyper; Members<const u64> norm; i32 partials, reserved; };
 KERNEL(adamw_advance, AdvanceArgs, None, 32, 32, 1) {
@@ -79,7 +85,7 @@ KERNEL(adamw_advance, AdvanceArgs, None, 32, 32, 1) {
     const Hyper& h = *a.hyper.of(t.member);
     s.step += 1;
     if (clip < 0.f) { s.skipped += 1; return; }
-    s.beta1_power = s.beta1_power ? mul_high(s.beta1_power, h.beta1_q64) : h.beta1_q64;
-    s.beta2_power = s.beta2_power ? mul_high(s.beta2_power, h.beta2_q64) : h.beta2_q64;
+    s.beta1_power = next_power(s.beta1_power, h.beta1_q64);
+    s.beta2_power = next_power(s.beta2_power, h.beta2_q64);
   });
 }
