@@ -14,9 +14,9 @@ use foxhunt_kernels::{
     optim::{AdamSettings, Hyper},
 };
 use foxhunt_nn::{
-    Options, Plan, PlanError,
+    Net, Options, Plan, PlanError, Tensor,
     net::{BranchingQ, BranchingQConfig},
-    op::{ColumnReplay, HeadSamples, Optimise},
+    op::{ColumnReplay, ColumnTensors, HeadSamples, Optimise},
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -102,12 +102,22 @@ fn normals(n: usize) -> Vec<f32> {
     out
 }
 
+/// The step as a plan, and the tensors that the host fills and reads.
+pub struct StepPlan {
+    /// The plan; its program is called `step`.
+    pub plan: Plan,
+    replay: ColumnTensors,
+    net: Net,
+    hyper: Tensor,
+    total: Tensor,
+}
+
 impl StepBench {
-    /// Builds, warms up and times the step on `device`.
+    /// The plan of one step. Needs no device.
     ///
     /// # Errors
-    /// The device's.
-    pub fn run(&self, device: &Device) -> Result<StepResult, PlanError> {
+    /// Shapes that don't fit: none, if this file is right.
+    pub fn plan(&self) -> Result<StepPlan, PlanError> {
         let mut plan = Plan::new(self.dtype, self.population);
         plan.program("step");
         let optimiser = Optimise::state(&mut plan, "q");
@@ -127,6 +137,15 @@ impl StepBench {
         debug_assert_eq!(net.net.parameter_count(), PARAMETERS);
         let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };
         let (_, total) = net.learn(&mut plan, replay.x, samples, optimiser)?;
+        Ok(StepPlan { plan, replay, net: net.net, hyper: optimiser.1, total })
+    }
+
+    /// Builds, warms up and times the step on `device`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn run(&self, device: &Device) -> Result<StepResult, PlanError> {
+        let StepPlan { plan, replay, net, hyper: hyper_tensor, total } = self.plan()?;
         let runtime = plan.compile(device, Options::default())?;
 
         runtime.write(replay.state, &normals(self.replay_rows * INPUTS))?;
@@ -151,10 +170,10 @@ impl StepBench {
         runtime.write_raw(replay.actions, &actions)?;
         let seeds: Vec<u64> = (0..self.population as u64).map(|m| member_seed(SEED, m)).collect();
         let hyper: Vec<Hyper> = seeds.iter().map(|seed| Hyper::new(&ADAM, *seed)).collect();
-        runtime.write_raw(optimiser.1, &hyper)?;
-        let image: Vec<f32> = seeds.iter().flat_map(|s| net.net.initial_image(*s)).collect();
-        runtime.write(net.net.weight, &image)?;
-        runtime.write(net.net.target, &image)?;
+        runtime.write_raw(hyper_tensor, &hyper)?;
+        let image: Vec<f32> = seeds.iter().flat_map(|s| net.initial_image(*s)).collect();
+        runtime.write(net.weight, &image)?;
+        runtime.write(net.target, &image)?;
 
         let mean_loss = || -> Result<f64, PlanError> {
             let totals = runtime.read_raw::<LossTotal>(total)?;

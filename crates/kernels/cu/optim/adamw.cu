@@ -37,6 +37,12 @@ template<class Tm> FN float clip_factor(Tm& t, const Members<const u64>& norm, i
   return clip_q16 && length > clip ? clip / length : 1.f;
 }
 
+// beta^(t+1) from beta^t. What sinks below 2^-64 stays there (0.9^t does after 420 steps): 0 would be taken for 1.
+FN u64 next_power(u64 power, u64 beta) {
+  const u64 next = power ? mul_high(power, beta) : beta;
+  return next ? next : 1;
+}
+
 KERNEL(adamw, AdamArgs, None, 256, 256, 1) {
   const Hyper h = *a.hyper.of(t.member);
   const OptimiserState s = *a.state.of(t.member);
@@ -68,12 +74,6 @@ KERNEL(adamw, AdamArgs, None, 256, 256, 1) {
     store8_stochastic(vv + o, v, draw16(h.seed, s.step, tensor, ROUND_V, id.element));
     store8_stochastic(tt + o, e, draw16(h.seed, s.step, tensor, ROUND_TARGET, id.element));
   });
-}
-
-// A power never falls to 0, which stands for 1: 0.9^t would, after 421 steps, and divide by zero.
-FN u64 next_power(u64 power, u64 beta) {
-  const u64 next = power ? mul_high(power, beta) : beta;
-  return next ? next : 1;
 }
 
 // Before the step, after the norm: the step counter and the powers of beta.

@@ -288,7 +288,7 @@ pub fn head_loss(
     };
     let mut reads = x.online.views();
     reads.extend(x.target.views());
-    reads.extend([x.actions, x.outcome]);
+    reads.extend([x.actions, x.outcome, x.total]);
     let teams = batch.div_ceil(ROWS_PER_TEAM);
     let mut out = launch(kernel, dtype, (teams, members), &args, &reads, &[x.d_logits, x.row_loss, x.total]);
     shape.bound(&mut out, x.portable);

@@ -120,9 +120,12 @@ const HYPER: Element = Element::Struct(size_of::<Hyper>() as u32);
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct AdamArgs {
-    state: [MemberPtr; 4],
-    gradient: MemberPtr,
-    counters: MemberPtr,
+    p: MemberPtr,
+    m: MemberPtr,
+    v: MemberPtr,
+    target: MemberPtr,
+    g: MemberPtr,
+    state: MemberPtr,
     hyper: MemberPtr,
     norm: MemberPtr,
     ids: MemberPtr,
@@ -145,17 +148,20 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
     check.view(x.hyper, HYPER, 1, 1)?;
     check.view(x.norm, Element::U64, 1, norm_partials(tiles))?;
     check.view(x.ids, Element::Struct(size_of::<PackId>() as u32), tiles, IMAGE_COLUMNS / 8)?;
+    let [p, m, v, target] = x.state;
     let args = AdamArgs {
-        state: x.state.map(View::ptr),
-        gradient: x.gradient.ptr(),
-        counters: x.counters.ptr(),
+        p: p.ptr(),
+        m: m.ptr(),
+        v: v.ptr(),
+        target: target.ptr(),
+        g: x.gradient.ptr(),
+        state: x.counters.ptr(),
         hyper: x.hyper.ptr(),
         norm: x.norm.ptr(),
         ids: x.ids.ptr(),
         packs: (tiles * IMAGE_COLUMNS / 8) as i32,
         partials: x.norm.cols as i32,
     };
-    let [p, m, v, target] = x.state;
     let reads = [p, m, v, target, x.gradient, x.counters, x.hyper, x.norm, x.ids];
     Ok(launch(&tree::ADAMW, dtype, (tiles, members), &args, &reads, &x.state))
 }
@@ -163,7 +169,7 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct AdvanceArgs {
-    counters: MemberPtr,
+    state: MemberPtr,
     hyper: MemberPtr,
     norm: MemberPtr,
     partials: i32,
@@ -186,7 +192,7 @@ pub fn adamw_advance(
     check.view(hyper, HYPER, 1, 1)?;
     check.view(norm, Element::U64, 1, norm.cols)?;
     let args = AdvanceArgs {
-        counters: counters.ptr(),
+        state: counters.ptr(),
         hyper: hyper.ptr(),
         norm: norm.ptr(),
         partials: norm.cols as i32,

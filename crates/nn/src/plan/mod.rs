@@ -3,12 +3,15 @@
 mod autodiff;
 mod display;
 mod error;
+mod layout;
 mod net;
+mod rules;
 mod runtime;
 
 pub use autodiff::Gradients;
 pub use error::PlanError;
 pub use net::{Init, Net, NetParam, ParamPart, ParamSpec};
+pub use rules::PlanFault;
 pub use runtime::{Lowering, Options, Runtime};
 
 use crate::op::{Foreign, Operation};

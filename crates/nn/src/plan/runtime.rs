@@ -1,8 +1,8 @@
 //! A plan on a device: one arena, every program compiled.
 
-use super::{Place, Plan, PlanError, Tensor};
+use super::{Plan, PlanError, Tensor};
 use foxhunt_core::{Bf16, DType};
-use foxhunt_device::{ARENA_ALIGN, Arena, Command, Device, Program};
+use foxhunt_device::{Arena, Device, Program};
 use foxhunt_kernels::{Element, TREE, View};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,9 +17,9 @@ pub struct Options {
 
 /// What operations see when they are turned into commands.
 pub struct Lowering {
-    views: Vec<View>,
-    dtype: DType,
-    members: usize,
+    pub(super) views: Vec<View>,
+    pub(super) dtype: DType,
+    pub(super) members: usize,
 }
 
 impl Lowering {
@@ -55,67 +55,15 @@ impl Plan {
     /// # Errors
     /// Memory, launchers that refuse their buffers, the device's compiler.
     pub fn compile(&self, device: &Device, options: Options) -> Result<Runtime, PlanError> {
-        let mut offsets = vec![0; self.tensors.len()];
-        let mut strides = vec![0; self.tensors.len()];
-        let mut guards = Vec::new();
-        let mut end = options.guard_bytes.next_multiple_of(ARENA_ALIGN);
-        if options.guard_bytes > 0 {
-            guards.push((0, end, "the start of the arena".to_owned()));
-        }
-        for (i, t) in self.tensors.iter().enumerate() {
-            if t.place != Place::Own {
-                continue;
-            }
-            let members = if t.shared { 1 } else { self.members };
-            let stride = match t.element {
-                Element::Real(_) => (t.rows * t.ld).next_multiple_of(8),
-                _ => t.rows * t.ld,
-            };
-            strides[i] = stride;
-            offsets[i] = end;
-            let used = end + stride * members * t.element.bytes();
-            end = (used + options.guard_bytes).next_multiple_of(ARENA_ALIGN);
-            if options.guard_bytes > 0 {
-                guards.push((used, end, t.name.clone()));
-            }
-        }
-        let arena = device.allocate(end)?;
-        for (first, last, _) in &guards {
+        let layout = self.layout(options);
+        let arena = device.allocate(layout.bytes)?;
+        for (first, last, _) in &layout.guards {
             arena.fill(*first, last - first, GUARD)?;
         }
-        let views = self
-            .tensors
-            .iter()
-            .enumerate()
-            .map(|(i, t)| {
-                let (mut owner, mut skip) = (i, 0);
-                while let Place::Inside { of, offset } = self.tensors[owner].place {
-                    skip += offset;
-                    owner = of.0 as usize;
-                }
-                let (base, member_stride) = match self.tensors[owner].place {
-                    Place::External(e) => (self.externals[e].0.addr, self.externals[e].0.member_stride),
-                    _ => (arena.addr() + offsets[owner] as u64, if t.shared { 0 } else { strides[owner] }),
-                };
-                View {
-                    name: t.name.clone(),
-                    addr: base + (skip * t.element.bytes()) as u64,
-                    element: t.element,
-                    rows: t.rows,
-                    cols: t.cols,
-                    ld: t.ld,
-                    members: if t.shared { 1 } else { self.members },
-                    member_stride,
-                }
-            })
-            .collect();
-        let lowering = Lowering { views, dtype: self.dtype, members: self.members };
+        let lowering = self.lowering(&layout, arena.addr());
         let mut programs = BTreeMap::new();
         for (i, name) in self.programs.iter().enumerate() {
-            let mut commands: Vec<Command> = Vec::new();
-            for step in self.steps.iter().filter(|s| s.program == i) {
-                commands.extend(step.op.lower(&lowering)?);
-            }
+            let commands = self.commands(i, &lowering)?;
             if !commands.is_empty() {
                 programs.insert(name.clone(), Program::compile(device, &TREE, commands)?);
             }
@@ -126,7 +74,7 @@ impl Plan {
                 externals.push(owner.clone());
             }
         }
-        let runtime = Runtime { programs, lowering, guards, arena, externals };
+        let runtime = Runtime { programs, lowering, guards: layout.guards, arena, externals };
         for net in &self.nets {
             runtime.write_raw(net.ids, &net.pack_ids())?;
         }
