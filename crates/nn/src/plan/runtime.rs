@@ -221,14 +221,35 @@ impl Runtime {
     /// # Errors
     /// The device's.
     pub fn read_bytes(&self, t: Tensor) -> Result<Vec<u8>, PlanError> {
+        self.read_elements(self.view(t))
+    }
+
+    /// Writes the bytes of a tensor's elements, `[members, rows, cols]`, whatever they are. Padding stays as it is.
+    ///
+    /// # Errors
+    /// A wrong number of bytes, or the device's.
+    pub fn write_bytes(&self, t: Tensor, bytes: &[u8]) -> Result<(), PlanError> {
         let v = self.view(t);
-        let mut out = Vec::new();
-        for member in 0..v.members {
-            for row in 0..v.rows {
-                out.extend(self.arena.read::<u8>(self.offset(v, member, row), v.cols * v.element.bytes())?);
-            }
-        }
-        Ok(out)
+        check_bytes(v, bytes.len())?;
+        self.write_elements(v, bytes)
+    }
+
+    /// As [`Runtime::read_bytes`], of one member: `[rows, cols]`.
+    ///
+    /// # Errors
+    /// No such member, or the device's.
+    pub fn read_member_bytes(&self, t: Tensor, member: usize) -> Result<Vec<u8>, PlanError> {
+        self.read_elements(&member_view(self.view(t), member)?)
+    }
+
+    /// As [`Runtime::write_bytes`], of one member: `[rows, cols]`.
+    ///
+    /// # Errors
+    /// No such member, a wrong number of bytes, or the device's.
+    pub fn write_member_bytes(&self, t: Tensor, member: usize, bytes: &[u8]) -> Result<(), PlanError> {
+        let v = member_view(self.view(t), member)?;
+        check_bytes(&v, bytes.len())?;
+        self.write_elements(&v, bytes)
     }
 
     fn check_len(&self, v: &View, got: usize) -> Result<(), PlanError> {
@@ -249,19 +270,21 @@ impl Runtime {
         })
     }
 
+    /// `E` is the view's element, or the bytes of it.
     fn write_elements<E: bytemuck::NoUninit>(&self, v: &View, values: &[E]) -> Result<(), PlanError> {
+        let units = v.element.bytes() / size_of::<E>();
         let per_member = v.rows * v.cols;
-        if v.ld == v.cols && (v.members == 1 || v.member_stride == per_member) {
+        if per_member == 0 || v.ld == v.cols && (v.members == 1 || v.member_stride == per_member) {
             return Ok(self.arena.write(self.offset(v, 0, 0), values)?);
         }
-        for (member, part) in values.chunks(per_member).enumerate() {
+        for (member, part) in values.chunks(per_member * units).enumerate() {
             if v.ld == v.cols {
                 self.arena.write(self.offset(v, member, 0), part)?;
                 continue;
             }
             // Whole padded rows in one copy: what the padding holds is kept.
-            let mut rows = self.arena.read::<u8>(self.offset(v, member, 0), self.span_bytes(v))?;
-            for (row, data) in part.chunks(v.cols).enumerate() {
+            let mut rows = self.arena.read::<u8>(self.offset(v, member, 0), span(v) * v.element.bytes())?;
+            for (row, data) in part.chunks(v.cols * units).enumerate() {
                 let at = row * v.ld * v.element.bytes();
                 let data: &[u8] = bytemuck::cast_slice(data);
                 rows[at..at + data.len()].copy_from_slice(data);
@@ -271,16 +294,21 @@ impl Runtime {
         Ok(())
     }
 
-    fn span_bytes(&self, v: &View) -> usize {
-        ((v.rows - 1) * v.ld + v.cols) * v.element.bytes()
-    }
-
+    /// `E` is the view's element, or the bytes of it.
     fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&self, v: &View) -> Result<Vec<E>, PlanError> {
-        let mut out = Vec::with_capacity(v.members * v.rows * v.cols);
+        let units = v.element.bytes() / size_of::<E>();
+        let mut out = Vec::with_capacity(v.members * v.rows * v.cols * units);
+        if v.rows * v.cols == 0 {
+            return Ok(out);
+        }
         for member in 0..v.members {
-            let span = self.arena.read::<E>(self.offset(v, member, 0), self.span_bytes(v) / v.element.bytes())?;
-            for row in span.chunks(v.ld) {
-                out.extend_from_slice(&row[..v.cols]);
+            let rows = self.arena.read::<E>(self.offset(v, member, 0), span(v) * units)?;
+            if v.ld == v.cols {
+                out.extend_from_slice(&rows);
+                continue;
+            }
+            for row in rows.chunks(v.ld * units) {
+                out.extend_from_slice(&row[..v.cols * units]);
             }
         }
         Ok(out)
@@ -298,4 +326,26 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+/// Elements from the first of a member's part to its last, padding between rows included.
+fn span(v: &View) -> usize {
+    (v.rows - 1) * v.ld + v.cols
+}
+
+/// The part of one member, as a view of its own.
+fn member_view(v: &View, member: usize) -> Result<View, PlanError> {
+    if member >= v.members {
+        return Err(PlanError::Unknown { what: "member", name: member.to_string() });
+    }
+    let addr = v.addr + (member * v.member_stride * v.element.bytes()) as u64;
+    Ok(View { addr, members: 1, ..v.clone() })
+}
+
+fn check_bytes(v: &View, got: usize) -> Result<(), PlanError> {
+    let expected = v.members * v.rows * v.cols * v.element.bytes();
+    if got == expected {
+        return Ok(());
+    }
+    Err(PlanError::Values { tensor: format!("{} (in bytes)", v.name), expected, got })
 }
