@@ -171,9 +171,11 @@ impl Killer {
                 file.set_len(durable + random.below(len - durable + 1)).unwrap();
             }
         }
-        let lost = random.below(self.renames.len() as u64 + 1);
-        for (from, to) in std::mem::take(&mut self.renames).into_iter().rev().take(lost as usize) {
-            let _ = fs::rename(to, from);
+        // In any order: a file system need not keep ours.
+        for (from, to) in std::mem::take(&mut self.renames) {
+            if random.below(2) == 0 {
+                let _ = fs::rename(to, from);
+            }
         }
         for folder in std::mem::take(&mut self.folders) {
             if random.below(2) == 0 {
@@ -412,11 +414,9 @@ fn damage_is_refused_or_passed_over() {
                 let save = save.expect("a run with saves never starts from nothing");
                 world.check(&save, &training);
                 fell_back += u32::from(save.epoch() == 5);
-                assert_eq!(
-                    save.epoch() == 5,
-                    !folder.notes().is_empty(),
-                    "case {case}: {:?}",
-                    folder.notes()
+                assert!(
+                    save.epoch() == 7 || !folder.notes().is_empty(),
+                    "case {case}: fell back without a word"
                 );
             }
             Err(e) => {
