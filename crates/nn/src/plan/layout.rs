@@ -63,7 +63,10 @@ impl Plan {
                 let (owner, skip) = self.owner(i);
                 let (start, member_stride) = match self.tensors[owner].place {
                     Place::External(e) => (self.externals[e].0.addr, self.externals[e].0.member_stride),
-                    _ => (base + layout.offsets[owner] as u64, if t.shared { 0 } else { layout.strides[owner] }),
+                    _ => (
+                        base + layout.offsets[owner] as u64,
+                        if t.shared { 0 } else { layout.strides[owner] },
+                    ),
                 };
                 View {
                     name: t.name.clone(),

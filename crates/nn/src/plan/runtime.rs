@@ -118,10 +118,7 @@ impl Runtime {
     fn place(&self, v: &View, member: usize) -> (&Arena, usize) {
         let holds = |a: &&Arc<Arena>| (a.addr()..a.addr() + a.bytes() as u64).contains(&v.addr);
         let arena = self.externals.iter().find(holds).map_or(&self.arena, |a| a);
-        (
-            arena,
-            (v.addr - arena.addr()) as usize + member * v.member_stride * v.element.bytes(),
-        )
+        (arena, (v.addr - arena.addr()) as usize + member * v.member_stride * v.element.bytes())
     }
 
     /// Writes a real tensor from `[members, rows, cols]` values (members 1 where shared), rounded to nearest.
@@ -264,7 +261,10 @@ impl Runtime {
     }
 
     /// `E` is the view's element, or the bytes of it.
-    fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&self, v: &View) -> Result<Vec<E>, PlanError> {
+    fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
+        &self,
+        v: &View,
+    ) -> Result<Vec<E>, PlanError> {
         let units = v.element.bytes() / size_of::<E>();
         let mut out = Vec::with_capacity(v.members * v.rows * v.cols * units);
         if v.rows * v.cols == 0 {
