@@ -125,7 +125,8 @@ impl Disk {
         for file in names(path)? {
             self.remove(&path.join(file))?;
         }
-        self.take(("remove", path), &Step::RemoveDir(path), || fs::remove_dir(path))
+        self.take(("remove", path), &Step::RemoveDir(path), || fs::remove_dir(path))?;
+        self.sync_dir(parent(path))
     }
 
     /// Writes a file whole or not at all: under a temporary name in the same folder, made durable, renamed. The new

@@ -70,7 +70,7 @@ fn mutated_files_never_panic() {
     save_state(&path, &runtime, &tensors, &json!({ "epoch": 3 })).unwrap();
     let state = fs::read(&path).unwrap();
     let mut refused = 0;
-    for case in 0..4000 {
+    for case in 0..2000 {
         let mut random = Random(case);
         let of_weights = case % 2 == 0;
         fs::write(&path, mutate(if of_weights { &weights } else { &state }, &mut random)).unwrap();
@@ -84,5 +84,5 @@ fn mutated_files_never_panic() {
             assert!(e.to_string().contains("mine.safetensors"), "case {case}: {e}");
         }
     }
-    assert!(refused > 3000, "{refused}");
+    assert!(refused > 1500, "{refused}");
 }

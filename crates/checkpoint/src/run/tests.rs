@@ -104,6 +104,7 @@ struct Killer {
     unsynced: BTreeMap<PathBuf, u64>,
     renames: Vec<(PathBuf, PathBuf)>,
     folders: Vec<PathBuf>,
+    removed: Vec<(PathBuf, Vec<u8>)>,
 }
 
 impl Killer {
@@ -136,6 +137,9 @@ impl Killer {
             Step::SyncDir(p) => {
                 self.renames.retain(|(_, to)| parent(to) != *p);
                 self.folders.retain(|f| parent(f) != *p);
+                // With a folder that is gone for good, its files are.
+                let gone = |folder: &Path| parent(folder) == *p && !folder.exists();
+                self.removed.retain(|(f, _)| parent(f) != *p && !gone(parent(f)));
             }
             Step::Rename(from, to) => {
                 if let Some(durable) = self.unsynced.remove(*from) {
@@ -145,6 +149,9 @@ impl Killer {
             }
             Step::Remove(p) | Step::RemoveDir(p) => {
                 self.unsynced.remove(*p);
+                if p.is_file() {
+                    self.removed.push((p.to_path_buf(), fs::read(p)?));
+                }
                 self.renames.retain(|(_, to)| to != p);
                 self.folders.retain(|f| f != p);
             }
@@ -177,12 +184,24 @@ impl Killer {
                 let _ = fs::rename(to, from);
             }
         }
+        for (path, bytes) in std::mem::take(&mut self.removed) {
+            if random.below(2) == 0 && !path.exists() {
+                fs::create_dir_all(parent(&path)).unwrap();
+                fs::write(path, bytes).unwrap();
+            }
+        }
         for folder in std::mem::take(&mut self.folders) {
             if random.below(2) == 0 {
                 let _ = fs::remove_dir_all(folder);
             }
         }
     }
+}
+
+/// In memory where the system has such a folder: thousands of runs are a load for a disk.
+fn scratch() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
 /// What a test knows of a run across its kills.
@@ -197,17 +216,11 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        World {
-            folder: tempfile::tempdir().unwrap(),
-            killer: Arc::default(),
-            reference: reference(),
-            committed: 0,
-            begun: 0,
-        }
+        World { folder: scratch(), killer: Arc::default(), reference: reference(), committed: 0, begun: 0 }
     }
 
     fn restart(&mut self) {
-        self.folder = tempfile::tempdir().unwrap();
+        self.folder = scratch();
         self.killer = Arc::default();
         (self.committed, self.begun) = (0, 0);
     }
@@ -372,6 +385,22 @@ fn a_thousand_random_kills_change_nothing() {
     }
 }
 
+/// What a killed process had not made durable is still at stake when the next one builds on it.
+#[test]
+fn a_power_cut_after_a_kill_changes_nothing() {
+    let mut world = World::new();
+    let (expected, steps) = uninterrupted(&mut world);
+    for step in (0..12).chain(steps - 70..steps) {
+        for after in (step % 2..16).step_by(2) {
+            assert!(!world.process(step, false, step));
+            world.process(after, true, after);
+            assert!(world.process(u64::MAX, false, 0));
+            assert!(world.snapshot() == expected, "killed at step {step}, then at {after}");
+            world.restart();
+        }
+    }
+}
+
 /// A run that was stopped after its last save, which is resumable.
 fn stopped() -> World {
     let mut world = World::new();
@@ -426,6 +455,23 @@ fn damage_is_refused_or_passed_over() {
         }
     }
     assert!(fell_back > 100 && refused > 100, "{fell_back} {refused}");
+}
+
+#[test]
+fn the_end_of_a_run_is_done_again_where_its_marker_is_damaged() {
+    let mut world = World::new();
+    let (expected, _) = uninterrupted(&mut world);
+    assert!(world.process(u64::MAX, false, 0));
+    fs::write(world.path().join(FINISHED), "{}").unwrap();
+    let (mut folder, save) = RunFolder::open_on(Disk::default(), &world.path()).unwrap();
+    assert_eq!(
+        (folder.status(), save.unwrap().epoch(), folder.notes().len()),
+        (Status::Resumable, EPOCHS, 1)
+    );
+    assert!(!world.path().join(FINISHED).exists());
+    folder.set_retention(Retention { states: 2, weights: Some(3) });
+    folder.finish().unwrap();
+    assert!(world.snapshot() == expected);
 }
 
 #[test]
