@@ -7,6 +7,7 @@ pub mod layer;
 pub mod loss;
 pub mod optim;
 pub mod replay;
+pub mod test;
 mod tree;
 mod view;
 

@@ -10,10 +10,12 @@ mod cases;
 mod check;
 mod layer;
 mod matrix;
+mod numbers;
 mod random;
 
 pub use case::{Case, CaseError, Output, Setting};
 pub use cases::cases;
 pub use check::{CaseReport, check_case};
 pub use matrix::Matrix;
+pub use numbers::{Measured, Numbers, numbers};
 pub use random::Random;
