@@ -79,7 +79,7 @@ fn inputs(seed: u64, n: usize, wild: bool) -> Vec<f32> {
     x.extend([f32::MIN_POSITIVE, 1e-40, -1e-45, 0.549_999, 0.55, 87.3, 88.8, -87.4, -103.9, 104.0, -104.1]);
     x.extend([LARGEST_ANGLE, -LARGEST_ANGLE, f32::from_bits(0x3f2a_aaab), -0.999_999, 1e-8, -1e-8]);
     // Everywhere by bits, which is everywhere by magnitude; then where functions bend.
-    let stride = u64::from(u32::MAX) / (n as u64 / 2) | 1;
+    let stride = (u64::from(u32::MAX) / (n as u64 / 2)) | 1;
     let first = random.bits() % stride;
     x.extend((0..n as u64 / 2).map(|i| f32::from_bits((first + i * stride) as u32)));
     while x.len() < n {
