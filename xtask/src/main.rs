@@ -37,3 +37,29 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::USAGE;
+    use std::{fs, path::Path};
+
+    #[test]
+    fn help_lists_every_task() {
+        for task in ["kernels", "rules", "help"] {
+            assert!(USAGE.lines().any(|l| l.trim_start().starts_with(task)), "{task}");
+        }
+    }
+
+    /// Guides go stale quietly: what they point at must be there.
+    #[test]
+    fn guides_name_files_that_exist() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let text = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+        let paths: Vec<&str> =
+            text.split('`').skip(1).step_by(2).filter(|p| p.contains('/') && !p.contains(' ')).collect();
+        assert!(paths.len() >= 15, "{paths:?}");
+        for path in paths {
+            assert!(root.join(path).exists(), "CONTRIBUTING.md names {path}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ pub mod loss;
 pub mod market;
 pub mod optim;
 pub mod replay;
+pub mod test;
 mod tree;
 mod view;
 

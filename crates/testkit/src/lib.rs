@@ -5,15 +5,19 @@
 //! guard bytes around its buffers. The test suite runs all cases on the CPU; `foxhunt device --check` runs them on
 //! whatever machine the binary is on.
 
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "`!(error <= allowed)` fails on NaN, as it must")]
+
 mod case;
 mod cases;
 mod check;
 mod layer;
 mod matrix;
+mod numbers;
 mod random;
 
 pub use case::{Case, CaseError, Output, Setting};
 pub use cases::cases;
 pub use check::{CaseReport, check_case};
 pub use matrix::Matrix;
+pub use numbers::{Measured, Numbers, numbers};
 pub use random::Random;

@@ -3,7 +3,7 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
-use foxhunt_testkit::{cases, check_case};
+use foxhunt_testkit::{cases, check_case, numbers};
 
 /// Show the device that a run would use; with --check, run every operation's cases on it
 #[derive(Args)]
@@ -11,7 +11,7 @@ pub(crate) struct DeviceArgs {
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
-    /// Run all cases: against F64 references, finite differences, and the CPU's bits
+    /// Run all cases (against F64 references, finite differences, and the CPU's bits) and all experiments on numbers
     #[arg(long)]
     check: bool,
     /// With --check, only the cases whose name contains this
@@ -50,6 +50,19 @@ fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
             }
             failed += usize::from(!r.failures.is_empty());
         }
+    }
+    println!("\n{:<24} result", "numbers");
+    for n in numbers().iter().filter(|n| only.is_none_or(|o| n.name.contains(o))) {
+        ran += 1;
+        let problems: Vec<String> = match (n.measure)(device) {
+            Ok(all) => all.iter().filter(|m| !m.holds()).map(ToString::to_string).collect(),
+            Err(e) => vec![e.to_string()],
+        };
+        println!("{:<24} {}", n.name, if problems.is_empty() { "ok" } else { "FAILED" });
+        for p in &problems {
+            println!("    {p}");
+        }
+        failed += usize::from(!problems.is_empty());
     }
     println!("{} passed, {failed} failed", ran - failed);
     if failed == 0 {

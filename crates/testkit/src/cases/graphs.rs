@@ -28,8 +28,8 @@ pub(super) fn cases() -> Vec<Box<dyn Case>> {
                 let (u, w) = (x[STEPS], x[STEPS + 1]);
                 let z = Linear::push(plan, "z1", x[0], u)?;
                 let mut h = Activate::push(plan, "h1", Activation::Tanh, z);
-                for t in 1..STEPS {
-                    let a = Linear::push(plan, "a", x[t], u)?;
+                for xt in &x[1..STEPS] {
+                    let a = Linear::push(plan, "a", *xt, u)?;
                     let b = Linear::push(plan, "b", h, w)?;
                     let z = Sum::push(plan, "z", &[a, b])?;
                     h = Activate::push(plan, "h", Activation::Tanh, z);

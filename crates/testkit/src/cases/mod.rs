@@ -5,6 +5,7 @@ mod elementwise;
 mod graphs;
 mod layer_norm;
 mod linear;
+mod maths;
 mod optimiser;
 mod softmax;
 mod value_head;
@@ -17,6 +18,7 @@ pub fn cases() -> Vec<Box<dyn Case>> {
     all.extend(elementwise::cases());
     all.extend(softmax::cases());
     all.extend(layer_norm::cases());
+    all.extend(maths::cases());
     all.extend(linear::cases());
     all.extend(value_head::cases());
     all.extend(optimiser::cases());

@@ -87,8 +87,8 @@ impl Case for Optimiser {
             if check {
                 let after: Vec<Vec<f32>> =
                     images[..4].iter().map(|t| runtime.read(*t)).collect::<Result<_, _>>()?;
-                for m in 0..s.members {
-                    check_step(s.dtype, &net, (seeds[m], step), m * image, &before, &after)?;
+                for (m, seed) in seeds.iter().enumerate() {
+                    check_step(s.dtype, &net, (*seed, step), m * image, &before, &after)?;
                 }
             }
         }

@@ -1,0 +1,87 @@
+use crate::CaseError;
+use foxhunt_core::{DType, rng::member_seed};
+use foxhunt_device::Device;
+use foxhunt_kernels::optim::{Hyper, IMAGE_COLUMNS, OptimiserState};
+use foxhunt_nn::{Init, Net, Options, ParamSpec, Plan, Runtime, Tensor, op::Optimise};
+
+/// A fixed-point number with `bits` bits after the point.
+pub(super) fn fixed(x: f64, bits: i32) -> u64 {
+    (x * 2_f64.powi(bits)).round() as u64
+}
+
+/// Hyperparameters of which an update can be told beforehand: both betas next to 0, so that m is g and v is g^2 and
+/// the update is lr times the sign of -g, exactly; no decay, no target, no clip.
+pub(super) fn plain(lr: f64) -> Hyper {
+    Hyper {
+        beta1_q64: 1,
+        beta2_q64: 1,
+        // Vanishes beside 1, and keeps 0 / 0 away.
+        eps_q64: 1 << 30,
+        lr_q40: fixed(lr, 40) as u32,
+        ..Default::default()
+    }
+}
+
+/// The real optimiser on one matrix per member: every element is a lane of the experiment.
+pub(super) struct Rig {
+    pub(super) runtime: Runtime,
+    pub(super) net: Net,
+    pub(super) counters: Tensor,
+    pub(super) norm: Tensor,
+    pub(super) members: usize,
+    pub(super) lanes: usize,
+}
+
+impl Rig {
+    /// `tiles` times 2048 lanes for each of the members that `hyper` describes; their seeds are set here.
+    pub(super) fn new(device: &Device, tiles: usize, hyper: &[Hyper]) -> Result<Self, CaseError> {
+        let mut plan = Plan::new(DType::Bf16, hyper.len());
+        let none = Init::Constant(0.0);
+        let net = plan.net("net", vec![ParamSpec::matrix("w", tiles, IMAGE_COLUMNS, none)]);
+        let (counters, hypers) = Optimise::state(&mut plan, "net");
+        Optimise::push(&mut plan, &net, (counters, hypers));
+        let Some(norm) = plan.find("net.norm") else {
+            return Err(CaseError::Differs("the optimiser has no norm".into()));
+        };
+        let runtime = plan.compile(device, Options { guard_bytes: 64 })?;
+        let hyper: Vec<Hyper> = hyper
+            .iter()
+            .enumerate()
+            .map(|(m, h)| Hyper { seed: member_seed(0x0b5e, m as u64), ..*h })
+            .collect();
+        runtime.write_raw(hypers, &hyper)?;
+        Ok(Rig { runtime, net, counters, norm, members: hyper.len(), lanes: tiles * IMAGE_COLUMNS })
+    }
+
+    /// Sets every lane of member m to `values[m]`.
+    pub(super) fn set(&self, t: Tensor, values: &[f32]) -> Result<(), CaseError> {
+        let all: Vec<f32> = values.iter().flat_map(|x| vec![*x; self.lanes]).collect();
+        Ok(self.runtime.write(t, &all)?)
+    }
+
+    pub(super) fn run(&self, steps: u32) -> Result<(), CaseError> {
+        self.runtime.run("main", steps)?;
+        self.runtime.device().synchronize()?;
+        Ok(self.runtime.check_guards()?)
+    }
+
+    pub(super) fn set_counters(&self, state: OptimiserState) -> Result<(), CaseError> {
+        Ok(self.runtime.write_raw(self.counters, &vec![state; self.members])?)
+    }
+
+    /// The lanes of every member.
+    pub(super) fn lanes(&self, t: Tensor) -> Result<Vec<Vec<f64>>, CaseError> {
+        let all = self.runtime.read(t)?;
+        Ok(all.chunks(self.lanes).map(|m| m.iter().map(|x| f64::from(*x)).collect()).collect())
+    }
+
+    /// The bits of the four images that a step overwrites.
+    pub(super) fn bits(&self) -> Result<Vec<u16>, CaseError> {
+        let n = &self.net;
+        let mut out = Vec::new();
+        for t in [n.weight, n.m, n.v, n.target] {
+            out.extend(self.runtime.read_raw::<u16>(t)?);
+        }
+        Ok(out)
+    }
+}
