@@ -117,11 +117,9 @@ impl Disk {
 
     /// A folder of files, `first` of them before the others.
     pub(crate) fn remove_dir(&mut self, path: &Path, first: &str) -> Result<()> {
-        let first = path.join(first);
-        if first.exists() {
-            self.remove(&first)?;
-            self.sync_dir(path)?;
-        }
+        self.remove(&path.join(first))?;
+        // Also where it is gone already: a kill may have come between the two.
+        self.sync_dir(path)?;
         for file in names(path)? {
             self.remove(&path.join(file))?;
         }

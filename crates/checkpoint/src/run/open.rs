@@ -49,7 +49,8 @@ impl RunFolder {
             }
         };
         // What is built on from here must not be undone by a power cut: a kill may have come before these.
-        if let Some(save) = &chosen {
+        let pruned = saves.iter().rfind(|s| s.wrote_state() && s.state_path().is_none());
+        for save in chosen.iter().chain(pruned) {
             disk.sync_dir(save.folder())?;
         }
         disk.sync_dir(&path.join(CHECKPOINTS))?;
