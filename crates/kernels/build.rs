@@ -74,7 +74,10 @@ fn main() {
             // In a namespace of its own, or the linker could give one build's inline code to another.
             let stem = file_name(file).replace(".cu", "");
             let cpp = out_dir.join(format!("{stem}_{suffix}.cpp"));
-            write_if_changed(&cpp, &format!("namespace foxhunt_{suffix} {{\n#include \"{}\"\n}}\n", file.display()));
+            write_if_changed(
+                &cpp,
+                &format!("namespace foxhunt_{suffix} {{\n#include \"{}\"\n}}\n", file.display()),
+            );
             build.file(cpp);
         }
         build.compile(&format!("foxhunt_{suffix}"));
@@ -92,7 +95,10 @@ fn table(files: &[PathBuf], kernels: &[(&PathBuf, Vec<String>)], variants: &[Var
             let _ = writeln!(text, "    unsafe extern \"C\" {{");
             for v in variants {
                 let s = format!("{}_{}", v.dtype, v.isa);
-                let _ = writeln!(text, "        fn {name}_{s}(args: *const c_void, member: u32, begin: u32, end: u32, count: u32);");
+                let _ = writeln!(
+                    text,
+                    "        fn {name}_{s}(args: *const c_void, member: u32, begin: u32, end: u32, count: u32);"
+                );
                 let _ = writeln!(text, "        static {name}_info_{s}: KernelInfo;");
             }
             let _ = writeln!(text, "    }}");

@@ -1,3 +1,35 @@
 //! The foxhunt command line.
 
-fn main() {}
+mod commands;
+mod failure;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::process::ExitCode;
+
+/// Trains trading models on one GPU, or on a CPU with the same kernels.
+#[derive(Parser)]
+#[command(name = "foxhunt", version, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Device(commands::device::DeviceArgs),
+    #[command(subcommand)]
+    Bench(commands::bench::BenchCommand),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Device(args) => commands::device::run(&args),
+        Command::Bench(command) => commands::bench::run(&command),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

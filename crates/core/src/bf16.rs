@@ -63,7 +63,9 @@ mod tests {
     /// bf16.md section 4, tests 2 to 4: exact mean over all noise, exact on representables, guarded specials.
     #[test]
     fn stochastic_rounding_is_unbiased_and_guarded() {
-        for bits in [0x3f80_0054_u32, 0xbeaa_aaaa, 0x4049_0fdb, 0x0000_0001, 0x007f_ffff, 0x3f7f_ffff, 0x8040_1234] {
+        for bits in
+            [0x3f80_0054_u32, 0xbeaa_aaaa, 0x4049_0fdb, 0x0000_0001, 0x007f_ffff, 0x3f7f_ffff, 0x8040_1234]
+        {
             let x = f64::from(f32::from_bits(bits));
             let mean = (0..=u16::MAX)
                 .map(|r| f64::from(Bf16::from_f32_stochastic(f32::from_bits(bits), r).to_f32()))

@@ -74,7 +74,10 @@ mod tests {
     #[test]
     fn known_answers() {
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
-        assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        assert_eq!(
+            philox([u32::MAX; 4], [u32::MAX; 2]),
+            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+        );
         let words = philox([3, 0x702, 42, 0], [0x89ab_cdef, 0x0123_4567]);
         assert_eq!(words, [0xe247_5223, 0x342b_4fbe, 0x7f78_8ee2, 0xad2a_440f]);
         assert_eq!(words, draw(0x0123_4567_89ab_cdef, 42, 7, Purpose::RoundV, 3));

@@ -1,4 +1,4 @@
-use crate::{Device, DeviceError};
+use crate::{Device, DeviceError, cuda::CudaMemory};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 /// Alignment of an arena and of every buffer in it, in bytes (what cuBLASLt's workspace and 16-byte vectors need).
@@ -9,23 +9,33 @@ pub struct Arena {
     device: Device,
     addr: u64,
     bytes: usize,
+    /// The allocation, where it is a GPU's.
+    cuda: Option<CudaMemory>,
 }
 
 impl Arena {
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, DeviceError> {
         let bytes = bytes.max(1).next_multiple_of(ARENA_ALIGN);
-        let addr = match device {
-            Device::Cpu(_) => {
+        let (addr, cuda) = match device {
+            Device::Cpu(cpu) => {
                 let layout = host_layout(bytes)?;
                 // SAFETY: the layout has a size above zero.
                 let p = unsafe { alloc_zeroed(layout) };
                 if p.is_null() {
-                    return Err(DeviceError::OutOfMemory { bytes, reason: "the host allocator refused".into() });
+                    return Err(DeviceError::OutOfMemory {
+                        bytes,
+                        reason: "the host allocator refused".into(),
+                    });
                 }
-                p as u64
+                cpu.count(bytes as isize);
+                (p as u64, None)
+            }
+            Device::Cuda(gpu) => {
+                let memory = gpu.allocate(bytes)?;
+                (memory.addr, Some(memory))
             }
         };
-        Ok(Arena { device: device.clone(), addr, bytes })
+        Ok(Arena { device: device.clone(), addr, bytes, cuda })
     }
 
     /// Device address of the first byte.
@@ -61,10 +71,15 @@ impl Arena {
             Device::Cpu(_) => {
                 // SAFETY: the range was checked; commands run only through `Program::run`, which has returned.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(data.as_ptr(), (self.addr as usize + offset) as *mut u8, data.len());
+                    std::ptr::copy_nonoverlapping(
+                        data.as_ptr(),
+                        (self.addr as usize + offset) as *mut u8,
+                        data.len(),
+                    );
                 }
                 Ok(())
             }
+            Device::Cuda(gpu) => gpu.write(self.addr + offset as u64, data),
         }
     }
 
@@ -91,6 +106,7 @@ impl Arena {
                     );
                 }
             }
+            Device::Cuda(gpu) => gpu.read(self.addr + offset as u64, bytes)?,
         }
         Ok(out)
     }
@@ -107,6 +123,7 @@ impl Arena {
                 unsafe { std::ptr::write_bytes((self.addr as usize + offset) as *mut u8, value, bytes) };
                 Ok(())
             }
+            Device::Cuda(gpu) => gpu.fill(self.addr + offset as u64, bytes, value),
         }
     }
 }
@@ -119,10 +136,16 @@ fn host_layout(bytes: usize) -> Result<Layout, DeviceError> {
 impl Drop for Arena {
     fn drop(&mut self) {
         match &self.device {
-            Device::Cpu(_) => {
+            Device::Cpu(cpu) => {
                 if let Ok(layout) = host_layout(self.bytes) {
                     // SAFETY: allocated in `new` with the same layout.
                     unsafe { dealloc(self.addr as usize as *mut u8, layout) };
+                    cpu.count(-(self.bytes as isize));
+                }
+            }
+            Device::Cuda(gpu) => {
+                if let Some(memory) = &self.cuda {
+                    gpu.free(memory);
                 }
             }
         }

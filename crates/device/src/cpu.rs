@@ -3,7 +3,11 @@
 use crate::{Command, DeviceError, Gemm, HostBuild, Isa, Launch, Operand};
 use foxhunt_core::{Bf16, DType};
 use rayon::prelude::*;
-use std::{ffi::c_void, fmt};
+use std::{
+    ffi::c_void,
+    fmt,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 /// Teams below which a launch isn't worth a second thread (a team costs 0.1 to 10 µs, waking a thread about 5).
 const TEAMS_PER_TASK: u32 = 16;
@@ -14,6 +18,7 @@ const GEMM_ROWS: usize = 256;
 #[derive(Debug)]
 pub struct Cpu {
     isa: Isa,
+    allocated: AtomicUsize,
 }
 
 impl Cpu {
@@ -26,13 +31,22 @@ impl Cpu {
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("movbe")
         {
-            return Cpu { isa: Isa::V3 };
+            return Cpu::with(Isa::V3);
         }
-        Cpu { isa: Isa::Base }
+        Cpu::with(Isa::Base)
     }
 
     pub(crate) fn with(isa: Isa) -> Self {
-        Cpu { isa }
+        Cpu { isa, allocated: AtomicUsize::new(0) }
+    }
+
+    /// Counts bytes of arenas, taken or (negative) given back.
+    pub(crate) fn count(&self, bytes: isize) {
+        self.allocated.fetch_add(bytes as usize, Ordering::Relaxed);
+    }
+
+    pub(crate) fn allocated(&self) -> usize {
+        self.allocated.load(Ordering::Relaxed)
     }
 }
 
@@ -68,7 +82,10 @@ impl CpuProgram {
                         .host
                         .iter()
                         .find(|b| b.dtype == launch.dtype && b.isa == cpu.isa)
-                        .ok_or(DeviceError::NoHostBuild { kernel: launch.kernel.name, dtype: launch.dtype })?;
+                        .ok_or(DeviceError::NoHostBuild {
+                            kernel: launch.kernel.name,
+                            dtype: launch.dtype,
+                        })?;
                     if build.info().args_bytes as usize != launch.args.len() {
                         return Err(DeviceError::Arguments {
                             kernel: launch.kernel.name,
@@ -77,6 +94,7 @@ impl CpuProgram {
                             got: launch.args.len(),
                         });
                     }
+                    launch.check()?;
                     Ok(Step::Launch { build, launch })
                 }
                 Command::Gemm(gemm) => {
@@ -144,7 +162,17 @@ fn gemm_f32_block(g: &Gemm, member: usize, first: usize, rows: usize) {
     let (a, a_rs, a_cs) = element(&g.a, 4, member, first);
     let (b, b_rs, b_cs) = element(&g.b, 4, member, 0);
     // SAFETY: `Gemm::check` held the shape against the buffers; blocks write disjoint rows of C.
-    unsafe { product(rows, g.n, g.k, g.alpha, (c as *mut f32, c_rs, c_cs), (a as *const f32, a_rs, a_cs), (b as *const f32, b_rs, b_cs)) }
+    unsafe {
+        product(
+            rows,
+            g.n,
+            g.k,
+            g.alpha,
+            (c as *mut f32, c_rs, c_cs),
+            (a as *const f32, a_rs, a_cs),
+            (b as *const f32, b_rs, b_cs),
+        )
+    }
 }
 
 /// Widens the operands of one block, multiplies in F32 and rounds the result once, as the GPU's library does.
@@ -166,12 +194,16 @@ fn gemm_bf16_block(g: &Gemm, member: usize, first: usize, rows: usize) {
     let mut c = vec![0_f32; rows * g.n];
     let (n, k) = (g.n as isize, g.k as isize);
     // SAFETY: the three vectors have the sizes that the strides span.
-    unsafe { product(rows, g.n, g.k, g.alpha, (c.as_mut_ptr(), n, 1), (a.as_ptr(), k, 1), (b.as_ptr(), n, 1)) }
+    unsafe {
+        product(rows, g.n, g.k, g.alpha, (c.as_mut_ptr(), n, 1), (a.as_ptr(), k, 1), (b.as_ptr(), n, 1))
+    }
     let (addr, rs, _) = element(&g.c, 2, member, first);
     for (r, row) in c.chunks_exact(g.n).enumerate() {
         for (j, x) in row.iter().enumerate() {
             // SAFETY: as above; blocks write disjoint rows of C.
-            unsafe { *(addr as *mut u16).offset(r as isize * rs + j as isize) = Bf16::from_f32(*x).to_bits() };
+            unsafe {
+                *(addr as *mut u16).offset(r as isize * rs + j as isize) = Bf16::from_f32(*x).to_bits()
+            };
         }
     }
 }
@@ -192,7 +224,24 @@ unsafe fn product(
     // SAFETY: the caller's promise.
     unsafe {
         gemm::gemm(
-            m, n, k, c.0, c.2, c.1, false, a.0, a.2, a.1, b.0, b.2, b.1, 0.0, alpha, false, false, false,
+            m,
+            n,
+            k,
+            c.0,
+            c.2,
+            c.1,
+            false,
+            a.0,
+            a.2,
+            a.1,
+            b.0,
+            b.2,
+            b.1,
+            0.0,
+            alpha,
+            false,
+            false,
+            false,
             gemm::Parallelism::None,
         );
     }

@@ -1,12 +1,27 @@
-use crate::{Arena, DeviceError, cpu::Cpu};
+use crate::{
+    Arena, DeviceError, LibraryReport,
+    cpu::Cpu,
+    cuda::{self, CudaDevice, CudaInfo, CudaTimer},
+};
 use foxhunt_core::DType;
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{fmt, str::FromStr, sync::Arc, time::Instant};
 
 /// A machine that runs commands. Cheap to clone.
 #[derive(Clone, Debug)]
 pub enum Device {
     /// The CPU of this machine.
     Cpu(Arc<Cpu>),
+    /// An NVIDIA GPU.
+    Cuda(Arc<CudaDevice>),
+}
+
+/// Memory of a device, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryReport {
+    /// Allocated through this [`Device`].
+    pub allocated: usize,
+    /// Free and in all, of which other processes have their share; unknown on a CPU.
+    pub free_and_total: Option<(usize, usize)>,
 }
 
 /// What a user asks for with `--device`.
@@ -48,6 +63,85 @@ impl Device {
         Device::Cpu(Arc::new(Cpu::with(isa)))
     }
 
+    /// CUDA GPU `ordinal`. Each call opens it anew: clones share a stream, two openings don't.
+    ///
+    /// # Errors
+    /// One line that says which library is missing, or what the driver says.
+    pub fn cuda(ordinal: usize) -> Result<Self, DeviceError> {
+        Ok(Device::Cuda(Arc::new(CudaDevice::open(ordinal)?)))
+    }
+
+    /// The device that a user asked for, and what they should be told: where `auto` finds no GPU, one line on why.
+    ///
+    /// # Errors
+    /// A GPU that was asked for by number can't be used.
+    pub fn choose(choice: DeviceChoice) -> Result<(Self, Vec<String>), DeviceError> {
+        match choice {
+            DeviceChoice::Cpu => Ok((Device::cpu(), Vec::new())),
+            DeviceChoice::Cuda(ordinal) => Ok((Device::cuda(ordinal)?, Vec::new())),
+            DeviceChoice::Auto => Ok(match CudaDevice::first() {
+                Ok((gpu, notes)) => (Device::Cuda(Arc::new(gpu)), notes),
+                Err(e) => (Device::cpu(), vec![format!("no GPU is used: {e}")]),
+            }),
+        }
+    }
+
+    /// The CUDA libraries, found or not. Needs no GPU.
+    pub fn libraries() -> Vec<LibraryReport> {
+        cuda::libraries()
+    }
+
+    /// What the GPU says of itself; nothing on a CPU.
+    pub fn cuda_info(&self) -> Option<&CudaInfo> {
+        match self {
+            Device::Cpu(_) => None,
+            Device::Cuda(gpu) => Some(gpu.info()),
+        }
+    }
+
+    /// Memory allocated, free and in all.
+    ///
+    /// # Errors
+    /// What the GPU reports.
+    pub fn memory(&self) -> Result<MemoryReport, DeviceError> {
+        Ok(match self {
+            Device::Cpu(cpu) => MemoryReport { allocated: cpu.allocated(), free_and_total: None },
+            Device::Cuda(gpu) => {
+                let (allocated, free, total) = gpu.memory()?;
+                MemoryReport { allocated, free_and_total: Some((free, total)) }
+            }
+        })
+    }
+
+    /// Lets F32 products of programs compiled from now on use TF32: not the baseline, but what speed is compared
+    /// with. Off at first. Changes nothing on a CPU or in BF16.
+    pub fn set_tf32(&self, on: bool) {
+        match self {
+            Device::Cpu(_) => {}
+            Device::Cuda(gpu) => gpu.set_tf32(on),
+        }
+    }
+
+    /// Microseconds from when all work queued before is done until all that `work` queues is done: between events
+    /// on a GPU, by the clock on a CPU.
+    ///
+    /// # Errors
+    /// What `work` or the GPU reports.
+    pub fn time(&self, work: impl FnOnce() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
+        match self {
+            Device::Cpu(_) => {
+                let start = Instant::now();
+                work()?;
+                Ok(start.elapsed().as_secs_f64() * 1e6)
+            }
+            Device::Cuda(gpu) => {
+                let timer = CudaTimer::start(gpu)?;
+                work()?;
+                timer.stop_us()
+            }
+        }
+    }
+
     /// Zeroed memory on this device.
     ///
     /// # Errors
@@ -63,6 +157,7 @@ impl Device {
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         match self {
             Device::Cpu(_) => Ok(()),
+            Device::Cuda(gpu) => gpu.synchronize(),
         }
     }
 
@@ -70,6 +165,7 @@ impl Device {
     pub fn is_cuda(&self) -> bool {
         match self {
             Device::Cpu(_) => false,
+            Device::Cuda(_) => true,
         }
     }
 }
@@ -78,6 +174,7 @@ impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Device::Cpu(cpu) => write!(f, "{cpu}"),
+            Device::Cuda(gpu) => write!(f, "{gpu}"),
         }
     }
 }
@@ -86,6 +183,7 @@ impl fmt::Display for Device {
 /// otherwise.
 pub fn training_dtype(device: &Device) -> DType {
     match device {
-        Device::Cpu(_) => DType::F32,
+        Device::Cuda(gpu) if gpu.info().capability >= 80 => DType::Bf16,
+        Device::Cpu(_) | Device::Cuda(_) => DType::F32,
     }
 }

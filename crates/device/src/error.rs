@@ -49,4 +49,49 @@ pub enum DeviceError {
         /// What is wrong.
         what: String,
     },
+    /// A launch that can't be made or that the GPU refused.
+    #[error("kernel {kernel} ({dtype}), {shape}: {what}; buffers: {buffers}")]
+    Launch {
+        /// Which kernel.
+        kernel: &'static str,
+        /// Which build.
+        dtype: DType,
+        /// Grid, block and shared memory, as far as they are known.
+        shape: String,
+        /// What is wrong.
+        what: String,
+        /// What the launch reads and writes.
+        buffers: String,
+    },
+    /// A CUDA library is missing or too old.
+    #[error("{0}")]
+    Library(String),
+    /// The CUDA driver refused.
+    #[error("{doing}: {reason}")]
+    Cuda {
+        /// What was being done.
+        doing: String,
+        /// What the driver said.
+        reason: String,
+    },
+    /// NVRTC refused a file of the kernel tree.
+    #[error("NVRTC can't compile {file} ({dtype}) for {arch}: {what}")]
+    Compile {
+        /// Which file.
+        file: String,
+        /// Which build.
+        dtype: DType,
+        /// For which architecture.
+        arch: String,
+        /// The status and the compiler's log.
+        what: String,
+    },
+    /// A GPU build that isn't as this program expects.
+    #[error("the GPU build of {file}: {what}")]
+    Module {
+        /// Which file.
+        file: String,
+        /// What is wrong.
+        what: String,
+    },
 }

@@ -48,7 +48,10 @@ impl Gemm {
     pub fn check(&self) -> Result<(), DeviceError> {
         let wrong = |what: String| Err(DeviceError::Gemm { name: self.name.clone(), what });
         if self.m == 0 || self.n == 0 || self.k == 0 || self.members == 0 {
-            return wrong(format!("empty product {}x{}x{} of {} members", self.m, self.n, self.k, self.members));
+            return wrong(format!(
+                "empty product {}x{}x{} of {} members",
+                self.m, self.n, self.k, self.members
+            ));
         }
         if self.c.transposed {
             return wrong("the result can't be transposed".into());

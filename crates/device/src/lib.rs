@@ -6,6 +6,7 @@
 
 mod arena;
 mod cpu;
+mod cuda;
 mod device;
 mod error;
 mod gemm;
@@ -13,7 +14,11 @@ mod kernel;
 mod program;
 
 pub use arena::{ARENA_ALIGN, Arena};
-pub use device::{Device, DeviceChoice, training_dtype};
+pub use cuda::{
+    CompiledFile, CompiledKernel, CudaDevice, CudaInfo, Library, LibraryReport, SHARED_STATIC_LIMIT,
+    compile_all, shared_limit,
+};
+pub use device::{Device, DeviceChoice, MemoryReport, training_dtype};
 pub use error::DeviceError;
 pub use gemm::{Gemm, Operand};
 pub use kernel::{HostBuild, HostEntry, Isa, Kernel, KernelInfo, KernelTree, Source};

@@ -1,4 +1,4 @@
-use crate::{Device, DeviceError, Gemm, Kernel, KernelTree, cpu};
+use crate::{Device, DeviceError, Gemm, Kernel, KernelTree, cpu, cuda};
 use foxhunt_core::DType;
 
 /// A device address with the distance, in elements, between the parts of two members (0: shared by all). The mirror
@@ -44,6 +44,34 @@ pub struct Launch {
     pub writes: Vec<Region>,
 }
 
+impl Launch {
+    /// A launch of nothing is a mistake of whoever built it, on every device.
+    pub(crate) fn check(&self) -> Result<(), DeviceError> {
+        if self.teams > 0 && self.members > 0 {
+            return Ok(());
+        }
+        Err(DeviceError::Launch {
+            kernel: self.kernel.name,
+            dtype: self.dtype,
+            shape: format!("{} teams of {} members", self.teams, self.members),
+            what: "nothing to do".into(),
+            buffers: self.buffers(),
+        })
+    }
+
+    /// Its buffers, for messages.
+    pub(crate) fn buffers(&self) -> String {
+        let list = |regions: &[Region]| {
+            regions
+                .iter()
+                .map(|r| format!("{} ({} bytes at {:#x})", r.name, r.bytes, r.addr))
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        format!("reads {}; writes {}", list(&self.reads), list(&self.writes))
+    }
+}
+
 /// One thing that a device does.
 #[derive(Clone, Debug)]
 pub enum Command {
@@ -61,6 +89,7 @@ pub struct Program {
 
 enum Body {
     Cpu(cpu::CpuProgram),
+    Cuda(cuda::CudaProgram),
 }
 
 impl Program {
@@ -69,10 +98,14 @@ impl Program {
     /// # Errors
     /// A launch whose argument size differs from the kernel's, a missing build, or what the GPU's compiler, loader
     /// or graph capture reports.
-    pub fn compile(device: &Device, tree: &'static KernelTree, commands: Vec<Command>) -> Result<Self, DeviceError> {
-        let _ = tree;
+    pub fn compile(
+        device: &Device,
+        tree: &'static KernelTree,
+        commands: Vec<Command>,
+    ) -> Result<Self, DeviceError> {
         let body = match device {
             Device::Cpu(cpu) => Body::Cpu(cpu::CpuProgram::compile(cpu, commands)?),
+            Device::Cuda(gpu) => Body::Cuda(cuda::CudaProgram::compile(gpu, tree, commands)?),
         };
         Ok(Program { device: device.clone(), body })
     }
@@ -90,6 +123,7 @@ impl Program {
                 }
                 Ok(())
             }
+            Body::Cuda(p) => p.run(times),
         }
     }
 
@@ -103,7 +137,18 @@ impl Program {
                 p.run();
                 Ok(())
             }
+            Body::Cuda(p) => p.run_eager(),
         }
+    }
+
+    /// Microseconds of one run, `repetitions` times, each the mean over `times` runs. On a GPU replays of the graph
+    /// between two events, so the host's share is left out where `times` is large enough to keep the GPU busy.
+    ///
+    /// # Errors
+    /// What the GPU reports.
+    pub fn time_us(&self, times: u32, repetitions: u32) -> Result<Vec<f64>, DeviceError> {
+        let times = times.max(1);
+        (0..repetitions).map(|_| Ok(self.device.time(|| self.run(times))? / f64::from(times))).collect()
     }
 
     /// Where it runs.
@@ -115,6 +160,7 @@ impl Program {
     pub fn gemm_record(&self) -> Vec<String> {
         match &self.body {
             Body::Cpu(_) => Vec::new(),
+            Body::Cuda(p) => p.gemm_record(),
         }
     }
 }

@@ -4,13 +4,19 @@
 //! [`foxhunt_device::Launch`] that a program can run. Its file has the name of the `.cu` file.
 
 pub mod env;
+pub mod layer;
+pub mod loss;
 pub mod market;
 pub mod optim;
+pub mod replay;
 mod tree;
 mod view;
 
 pub use tree::TREE;
 pub use view::{Element, View};
+
+use foxhunt_core::DType;
+use foxhunt_device::{Kernel, Launch};
 
 /// A launcher refused its buffers.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,4 +31,25 @@ pub struct KernelError {
 /// An argument struct as bytes.
 pub(crate) fn args<T: bytemuck::NoUninit>(args: &T) -> Vec<u8> {
     bytemuck::bytes_of(args).to_vec()
+}
+
+/// A launch of `teams` teams per member, its buffers checked by the caller.
+pub(crate) fn launch<T: bytemuck::NoUninit>(
+    kernel: &'static Kernel,
+    dtype: DType,
+    (teams, members): (usize, usize),
+    args: &T,
+    reads: &[&View],
+    writes: &[&View],
+) -> Launch {
+    Launch {
+        kernel,
+        dtype,
+        defines: Vec::new(),
+        args: self::args(args),
+        teams: teams as u32,
+        members: members as u32,
+        reads: reads.iter().map(|v| v.region()).collect(),
+        writes: writes.iter().map(|v| v.region()).collect(),
+    }
 }

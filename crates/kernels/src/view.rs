@@ -76,6 +76,12 @@ impl View {
         Region { name: self.name.clone(), addr: self.addr, bytes: elements * self.element.bytes() }
     }
 
+    /// What lies from this view's first element to the end of its last row: all that a matrix product may touch.
+    pub fn region_from_here(&self) -> Region {
+        let last = self.member_stride * (self.members - 1) + (self.rows - 1) * self.ld + self.cols;
+        Region { name: self.name.clone(), addr: self.addr, bytes: last * self.element.bytes() }
+    }
+
     /// Rows `first..first + rows` of every member.
     pub fn slice_rows(&self, first: usize, rows: usize) -> View {
         debug_assert!(first + rows <= self.rows);

@@ -1,1 +1,54 @@
 //! Performance metrics, one file each.
+//!
+//! Each is a plain function of a [`Series`], made from one member's rows of a reconciled ledger. A metric that has no
+//! meaning for that series is [`Metric::Undefined`] with its reason; none is ever NaN, infinite or a stand-in number.
+//! Definitions are those of section 7 of the market specification; where QuantStats or empyrical define a figure of
+//! the same name alike, a test compares the two, and where they do not, the doc comment says so.
+//!
+//! Uncertainty comes in two kinds that are never merged: [`over_time`] (a stationary block bootstrap of one member's
+//! returns) and [`over_members`] (the spread over seeds).
+
+mod break_even;
+mod cagr;
+mod calmar;
+mod cost_share;
+mod cvar;
+mod drawdown;
+mod exposure;
+mod metric;
+mod over_members;
+mod over_time;
+mod periods;
+mod round_trips;
+mod series;
+mod sharpe;
+mod sortino;
+mod summary;
+mod total_return;
+mod turnover;
+mod volatility;
+
+pub use break_even::break_even_bp;
+pub use cagr::cagr;
+pub use calmar::calmar;
+pub use cost_share::cost_share;
+pub use cvar::{cvar_bars, cvar_days};
+pub use drawdown::{
+    Drawdown, drawdown_closes, drawdown_worst, max_drawdown_closes, max_drawdown_worst, underwater,
+};
+pub use exposure::{exposure_share, mean_leverage};
+pub use metric::{Metric, Undefined};
+pub use over_members::{Spread, over_members};
+pub use over_time::{Bootstrap, Interval, over_time};
+pub use periods::{days_per_year, elapsed_years, periods_per_year};
+pub use round_trips::{
+    RoundTrip, mean_holding_bars, mean_holding_hours, mean_trip, profit_factor, round_trips, trip_count,
+    win_rate,
+};
+pub use series::Series;
+pub use sharpe::{sharpe_bars, sharpe_days, sharpe_of};
+pub use sortino::{sortino, sortino_of};
+pub use summary::{Named, Unit, summary};
+pub use total_return::{total_return, total_return_of};
+pub use turnover::turnover;
+pub use volatility::volatility;

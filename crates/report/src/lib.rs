@@ -1,1 +1,22 @@
-//! The self-contained HTML report. Reads a ledger and nothing else.
+//! The report: one self-contained HTML file made from a ledger and nothing else.
+//!
+//! The file loads nothing, follows the reader's light or dark setting, fits a telephone and a sheet of paper, and is
+//! the same bytes for the same input. A ledger that does not reconcile gets no report.
+//!
+//! Charts are inline SVG laid out by hand rather than by a plotting crate: colours and line styles are CSS classes, so
+//! one drawing serves both colour schemes and print, which a back end that writes fixed colours cannot; and each is
+//! drawn for a wide and for a narrow page, so that text keeps its size instead of shrinking with the drawing.
+
+mod calendar;
+mod chart;
+mod format;
+mod input;
+mod page;
+mod sample;
+mod scale;
+mod section;
+mod svg;
+mod view;
+
+pub use input::{EpochPoint, LearningCurve, ReportError, ReportInput};
+pub use page::{render, write_report};

@@ -1,1 +1,19 @@
 //! Operations as cases, checked on any device.
+//!
+//! A case is registered once, in [`cases`], and used in four ways: its results against a reference in F64, its
+//! gradients against finite differences of that reference, its bits on one build or device against another, and the
+//! guard bytes around its buffers. The test suite runs all cases on the CPU; `foxhunt device --check` runs them on
+//! whatever machine the binary is on.
+
+mod case;
+mod cases;
+mod check;
+mod layer;
+mod matrix;
+mod random;
+
+pub use case::{Case, CaseError, Output, Setting};
+pub use cases::cases;
+pub use check::{CaseReport, check_case};
+pub use matrix::Matrix;
+pub use random::Random;

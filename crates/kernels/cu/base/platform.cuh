@@ -376,3 +376,24 @@ extern __shared__ uint4 shared_pool[];
   } \
   KERNEL_BODY(name, Args, Shared)
 #endif
+
+// ---- tensor cores -------------------------------------------------------------------------------------------------
+// c[16 x 8] += a[16 x 16] b[16 x 8] for a warp, in mma.m16n8k16's fragments: thread t holds of c rows t/4, t/4 + 8 and
+// columns 2 (t%4), 2 (t%4) + 1; of a the same rows and of b column t/4, at inner indices 2 (t%4) + {0, 1, 8, 9}.
+// Exists where HAS_TENSOR_CORES is true; products that use it agree with the portable ones within a tolerance.
+static constexpr bool HAS_TENSOR_CORES = ON_GPU && REAL_IS_BF16;
+struct Fragment4 { float v[4]; };
+#if ON_GPU
+FN void mma_16x8x16(Fragment4& c, u32 a0, u32 a1, u32 a2, u32 a3, u32 b0, u32 b1) {
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(c.v[0]), "+f"(c.v[1]), "+f"(c.v[2]), "+f"(c.v[3])
+               : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+template<class T> FN Quad load_quad(const T* p) { return *(const Quad*)p; }
+FN int lane_of_warp() { return threadIdx.x & 31; }
+#else
+struct Quad { u32 w[4]; };
+FN void mma_16x8x16(Fragment4&, u32, u32, u32, u32, u32, u32) {}
+template<class T> FN Quad load_quad(const T*) { return Quad{}; }
+FN int lane_of_warp() { return 0; }
+#endif

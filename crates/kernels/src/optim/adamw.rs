@@ -1,22 +1,25 @@
 //! Launchers of `adamw.cu`.
 
-use crate::{Element, KernelError, View, args, tree, view::Check};
+use super::gradient_norm::norm_partials;
+use crate::{Element, KernelError, View, launch, tree, view::Check};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
 
-/// Packs of eight elements in a tile; a tile belongs to one tensor.
-pub const TILE_PACKS: usize = 256;
+/// Columns of a linear image: the 256 packs of eight that one team updates.
+pub const IMAGE_COLUMNS: usize = 2048;
 
 /// Per-member counters on the device: the mirror of `OptimiserState`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct OptimiserState {
-    /// Steps taken.
+    /// Steps taken, skipped ones too.
     pub step: u64,
-    /// beta1^step as Q0.64; 0 stands for 1, before the first step.
+    /// beta1 to the power of the steps that counted, as Q0.64; 0 stands for 1, before the first step.
     pub beta1_power: u64,
-    /// beta2^step as Q0.64.
+    /// The same of beta2.
     pub beta2_power: u64,
+    /// Steps skipped because a gradient was not finite.
+    pub skipped: u64,
 }
 
 /// Per-member hyperparameters on the device, in fixed point: BF16 would store a beta of 0.999 as 1.
@@ -41,36 +44,40 @@ pub struct Hyper {
     pub clip_q16: u32,
 }
 
-/// Which part of which tensor a tile of the linear image is: the mirror of `Tile`.
+/// Where a pack of eight of the linear image belongs: the mirror of `PackId`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
-pub struct Tile {
-    /// The tensor's number in random counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+pub struct PackId {
+    /// `tensor << 1 | decays`: the tensor's number in random counters, and whether weight decay applies.
     pub tensor: u32,
-    /// Logical pack of the tile's first pack.
-    pub first: u32,
-    /// Packs of the tile that hold parameters.
-    pub packs: u32,
-    /// 1 if weight decay applies.
-    pub decays: u32,
+    /// The pack's number among the tensor's logical packs.
+    pub element: u32,
 }
 
-/// Buffers of an AdamW step. The five images are rows of one tile each: `[tiles, 2048]`.
+impl PackId {
+    /// A pack that belongs to no tensor: neither read nor written.
+    pub const PADDING: PackId = PackId { tensor: u32::MAX, element: u32::MAX };
+}
+
+/// Buffers of an AdamW step. The images are `[tiles, 2048]`.
 #[derive(Debug)]
 pub struct AdamW<'a> {
     /// Weights, first and second moment, EMA target: read and overwritten.
     pub state: [&'a View; 4],
     /// Gradients.
     pub gradient: &'a View,
-    /// Counters, one per member.
+    /// One [`OptimiserState`] per member.
     pub counters: &'a View,
-    /// Hyperparameters, one per member.
+    /// One [`Hyper`] per member.
     pub hyper: &'a View,
-    /// Factor of the gradients, one per member.
-    pub clip: &'a View,
-    /// One [`Tile`] per tile, shared by all members.
-    pub tiles: &'a View,
+    /// Partial squared norms of the gradient.
+    pub norm: &'a View,
+    /// One [`PackId`] per pack, shared by all members: `[tiles, 256]`.
+    pub ids: &'a View,
 }
+
+const STATE: Element = Element::Struct(size_of::<OptimiserState>() as u32);
+const HYPER: Element = Element::Struct(size_of::<Hyper>() as u32);
 
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
@@ -79,46 +86,40 @@ struct AdamArgs {
     gradient: MemberPtr,
     counters: MemberPtr,
     hyper: MemberPtr,
-    clip: MemberPtr,
-    tiles: MemberPtr,
+    norm: MemberPtr,
+    ids: MemberPtr,
+    packs: i32,
+    partials: i32,
 }
 
-/// One AdamW step with EMA target.
+/// One AdamW step with global-norm clip and EMA target.
 ///
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, KernelError> {
     let check = Check::new("adamw", members);
-    let tiles = x.tiles.rows;
+    let tiles = x.gradient.rows;
     for image in x.state.into_iter().chain([x.gradient]) {
-        check.view(image, Element::Real(dtype), tiles, 8 * TILE_PACKS)?;
+        check.view(image, Element::Real(dtype), tiles, IMAGE_COLUMNS)?;
         check.that(image.ld == image.cols, || format!("{} is not one linear image", image.name))?;
     }
-    check.view(x.counters, Element::Struct(24), 1, 1)?;
-    check.view(x.hyper, Element::Struct(48), 1, 1)?;
-    check.view(x.clip, Element::Real(dtype), 1, 1)?;
-    check.view(x.tiles, Element::Struct(16), tiles, 1)?;
-    Ok(Launch {
-        kernel: &tree::ADAMW,
-        dtype,
-        defines: Vec::new(),
-        args: args(&AdamArgs {
-            state: x.state.map(View::ptr),
-            gradient: x.gradient.ptr(),
-            counters: x.counters.ptr(),
-            hyper: x.hyper.ptr(),
-            clip: x.clip.ptr(),
-            tiles: x.tiles.ptr(),
-        }),
-        teams: tiles as u32,
-        members: members as u32,
-        reads: [x.gradient, x.counters, x.hyper, x.clip, x.tiles]
-            .into_iter()
-            .chain(x.state)
-            .map(View::region)
-            .collect(),
-        writes: x.state.into_iter().map(View::region).collect(),
-    })
+    check.view(x.counters, STATE, 1, 1)?;
+    check.view(x.hyper, HYPER, 1, 1)?;
+    check.view(x.norm, Element::U64, 1, norm_partials(tiles))?;
+    check.view(x.ids, Element::Struct(size_of::<PackId>() as u32), tiles, IMAGE_COLUMNS / 8)?;
+    let args = AdamArgs {
+        state: x.state.map(View::ptr),
+        gradient: x.gradient.ptr(),
+        counters: x.counters.ptr(),
+        hyper: x.hyper.ptr(),
+        norm: x.norm.ptr(),
+        ids: x.ids.ptr(),
+        packs: (tiles * IMAGE_COLUMNS / 8) as i32,
+        partials: x.norm.cols as i32,
+    };
+    let [p, m, v, target] = x.state;
+    let reads = [p, m, v, target, x.gradient, x.counters, x.hyper, x.norm, x.ids];
+    Ok(launch(&tree::ADAMW, dtype, (tiles, members), &args, &reads, &x.state))
 }
 
 #[repr(C)]
@@ -126,24 +127,32 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
 struct AdvanceArgs {
     counters: MemberPtr,
     hyper: MemberPtr,
+    norm: MemberPtr,
+    partials: i32,
+    reserved: i32,
 }
 
-/// Advances the step counter and the powers of beta, before the step.
+/// Advances the step counter and the powers of beta: after the norm, before the step.
 ///
 /// # Errors
 /// Buffers that don't fit.
-pub fn adamw_advance(dtype: DType, members: usize, counters: &View, hyper: &View) -> Result<Launch, KernelError> {
+pub fn adamw_advance(
+    dtype: DType,
+    members: usize,
+    counters: &View,
+    hyper: &View,
+    norm: &View,
+) -> Result<Launch, KernelError> {
     let check = Check::new("adamw_advance", members);
-    check.view(counters, Element::Struct(24), 1, 1)?;
-    check.view(hyper, Element::Struct(48), 1, 1)?;
-    Ok(Launch {
-        kernel: &tree::ADAMW_ADVANCE,
-        dtype,
-        defines: Vec::new(),
-        args: args(&AdvanceArgs { counters: counters.ptr(), hyper: hyper.ptr() }),
-        teams: 1,
-        members: members as u32,
-        reads: vec![counters.region(), hyper.region()],
-        writes: vec![counters.region()],
-    })
+    check.view(counters, STATE, 1, 1)?;
+    check.view(hyper, HYPER, 1, 1)?;
+    check.view(norm, Element::U64, 1, norm.cols)?;
+    let args = AdvanceArgs {
+        counters: counters.ptr(),
+        hyper: hyper.ptr(),
+        norm: norm.ptr(),
+        partials: norm.cols as i32,
+        reserved: 0,
+    };
+    Ok(launch(&tree::ADAMW_ADVANCE, dtype, (1, members), &args, &[counters, hyper, norm], &[counters]))
 }

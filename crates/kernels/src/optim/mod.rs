@@ -1,5 +1,7 @@
 //! The optimiser's kernels.
 
 mod adamw;
+mod gradient_norm;
 
-pub use adamw::{AdamW, Hyper, OptimiserState, TILE_PACKS, Tile, adamw, adamw_advance};
+pub use adamw::{AdamW, Hyper, IMAGE_COLUMNS, OptimiserState, PackId, adamw, adamw_advance};
+pub use gradient_norm::{gradient_norm, norm_partials};

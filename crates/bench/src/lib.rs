@@ -1,0 +1,5 @@
+//! The standard benchmark workloads.
+
+mod step;
+
+pub use step::{StepBench, StepResult};

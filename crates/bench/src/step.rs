@@ -1,0 +1,195 @@
+//! `bench step`: the training step that `bench/peers` does in PyTorch and JAX.
+//!
+//! Sample B transitions from a replay of stored states (128 values each), three forward passes (online at s and s',
+//! target at s'), C51 double-DQN loss on branches of 9, 3 and 3 actions with 51 atoms and targets per branch, backward,
+//! global-norm clip, AdamW, EMA target. Trunk 256-256, streams of 128: 335,664 parameters.
+
+use foxhunt_core::{
+    DType,
+    rng::{draw, member_seed},
+};
+use foxhunt_device::Device;
+use foxhunt_kernels::{
+    loss::{HeadShape, LossTotal, Outcome},
+    optim::Hyper,
+};
+use foxhunt_nn::{
+    Options, Plan, PlanError,
+    net::{BranchingQ, BranchingQConfig},
+    op::{ColumnReplay, HeadSamples, Optimise},
+};
+use rayon::prelude::*;
+use serde::Serialize;
+
+const INPUTS: usize = 128;
+const ACTIONS: [usize; 3] = [9, 3, 3];
+const PARAMETERS: usize = 335_664;
+const SEED: u64 = 1;
+
+/// One size of the benchmark.
+#[derive(Clone, Copy, Debug)]
+pub struct StepBench {
+    /// Transitions of a batch.
+    pub batch: usize,
+    /// Population members.
+    pub population: usize,
+    /// Storage type.
+    pub dtype: DType,
+    /// Rows of the replay.
+    pub replay_rows: usize,
+    /// Steps of one timing.
+    pub steps: u32,
+    /// Timings; the median is reported.
+    pub repetitions: u32,
+}
+
+/// What one size took.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepResult {
+    /// Transitions of a batch.
+    pub batch: usize,
+    /// Population members.
+    pub population: usize,
+    /// Storage type.
+    pub dtype: String,
+    /// Rows of the replay.
+    pub replay_rows: usize,
+    /// Median time of a step, microseconds.
+    pub us: f64,
+    /// The same per member.
+    pub us_per_member: f64,
+    /// Fastest and slowest timing.
+    pub us_range: (f64, f64),
+    /// Rate at the multiplications and additions that the matrix products need.
+    pub tflops: f64,
+    /// Mean loss of the first step, and of the steps after the last timing began.
+    pub loss: (f64, f64),
+    /// Bytes of the plan's arena.
+    pub arena_bytes: usize,
+}
+
+/// Floating-point operations of one sample's matrix products: three forward passes, and for one of them the gradients
+/// of weights and of activations (the first layer's input has none).
+fn flops_per_sample() -> f64 {
+    let first = INPUTS * 256;
+    let rest = 256 * 256 + 256 * 512 + 128 * 51 * (1 + ACTIONS.iter().sum::<usize>());
+    2.0 * (3 * (first + rest) + first + 2 * rest) as f64
+}
+
+fn fixed(x: f64, bits: i32) -> u64 {
+    (x * 2_f64.powi(bits)).round() as u64
+}
+
+/// `n` standard normals, the same on every machine.
+fn normals(n: usize) -> Vec<f32> {
+    let mut out = vec![0.0; n];
+    out.par_chunks_mut(4).enumerate().for_each(|(i, chunk)| {
+        let words = draw(SEED, 0, 0x00be_9c48, foxhunt_core::rng::Purpose::Sample, i as u32);
+        let unit = |w: u32| (f64::from(w) + 0.5) / 4_294_967_296.0;
+        let pair = |a: u32, b: u32| {
+            let (r, t) = ((-2.0 * unit(a).ln()).sqrt(), std::f64::consts::TAU * unit(b));
+            [(r * t.cos()) as f32, (r * t.sin()) as f32]
+        };
+        let [a, b, c, d] = words;
+        let four = [pair(a, b), pair(c, d)].concat();
+        chunk.copy_from_slice(&four[..chunk.len()]);
+    });
+    out
+}
+
+impl StepBench {
+    /// Builds, warms up and times the step on `device`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn run(&self, device: &Device) -> Result<StepResult, PlanError> {
+        let mut plan = Plan::new(self.dtype, self.population);
+        plan.program("step");
+        let optimiser = Optimise::state(&mut plan, "q");
+        let replay =
+            ColumnReplay::push(&mut plan, (self.replay_rows, INPUTS, ACTIONS.len()), self.batch, optimiser);
+        let net = BranchingQ::new(
+            &mut plan,
+            BranchingQConfig {
+                inputs: INPUTS,
+                trunk: [256, 256],
+                stream: 128,
+                head: HeadShape { actions: ACTIONS.into(), atoms: 51, v_min: -10.0, v_max: 10.0 },
+                trunk_gradient_scale: 1.0,
+                mixture: false,
+            },
+        );
+        debug_assert_eq!(net.net.parameter_count(), PARAMETERS);
+        let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };
+        let (_, total) = net.learn(&mut plan, replay.x, samples, optimiser)?;
+        let runtime = plan.compile(device, Options::default())?;
+
+        runtime.write(replay.state, &normals(self.replay_rows * INPUTS))?;
+        let noise = normals(self.replay_rows);
+        let outcomes: Vec<Outcome> = noise
+            .iter()
+            .enumerate()
+            .map(|(i, x)| Outcome {
+                return_q20: (f64::from(*x) * 0.1 * f64::from(1 << 20)) as i32,
+                discount_q31: if i % 100 == 99 { 0 } else { fixed(0.99, 31) as u32 },
+            })
+            .collect();
+        runtime.write_raw(replay.outcome, &outcomes)?;
+        let actions: Vec<u8> = (0..self.replay_rows)
+            .flat_map(|i| {
+                let w = draw(SEED, 1, 0, foxhunt_core::rng::Purpose::Explore, i as u32);
+                [(w[0] % 9) as u8, (w[1] % 3) as u8, (w[2] % 3) as u8]
+            })
+            .collect();
+        runtime.write_raw(replay.actions, &actions)?;
+        let seeds: Vec<u64> = (0..self.population as u64).map(|m| member_seed(SEED, m)).collect();
+        let hyper: Vec<Hyper> = seeds
+            .iter()
+            .map(|seed| Hyper {
+                beta1_q64: fixed(0.9, 64),
+                beta2_q64: fixed(0.999, 64),
+                eps_q64: fixed(1e-8, 64),
+                seed: *seed,
+                lr_q40: fixed(3e-4, 40) as u32,
+                tau_q32: fixed(0.005, 32) as u32,
+                decay_q32: fixed(0.01, 32) as u32,
+                clip_q16: fixed(10.0, 16) as u32,
+            })
+            .collect();
+        runtime.write_raw(optimiser.1, &hyper)?;
+        let image: Vec<f32> = seeds.iter().flat_map(|s| net.net.initial_image(*s)).collect();
+        runtime.write(net.net.weight, &image)?;
+        runtime.write(net.net.target, &image)?;
+
+        let mean_loss = || -> Result<f64, PlanError> {
+            let totals = runtime.read_raw::<LossTotal>(total)?;
+            let (loss, rows) = totals
+                .iter()
+                .fold((0.0, 0.0), |(l, n), t| (l + t.loss_q32 as f64 / 4_294_967_296.0, n + t.rows as f64));
+            runtime.write_raw(total, &vec![LossTotal::default(); totals.len()])?;
+            Ok(loss / rows)
+        };
+        let program = runtime.program("step")?;
+        program.run(1)?;
+        let first = mean_loss()?;
+        program.run(self.steps.min(10))?;
+        mean_loss()?;
+        let mut times = program.time_us(self.steps, self.repetitions)?;
+        let last = mean_loss()?;
+        times.sort_by(f64::total_cmp);
+        let us = times[times.len() / 2];
+        let flops = flops_per_sample() * (self.batch * self.population) as f64;
+        Ok(StepResult {
+            batch: self.batch,
+            population: self.population,
+            dtype: self.dtype.to_string(),
+            replay_rows: self.replay_rows,
+            us,
+            us_per_member: us / self.population as f64,
+            us_range: (times[0], times[times.len() - 1]),
+            tflops: flops / us / 1e6,
+            loss: (first, last),
+            arena_bytes: runtime.bytes(),
+        })
+    }
+}

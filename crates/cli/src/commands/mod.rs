@@ -1,0 +1,16 @@
+//! One file per command.
+
+pub(crate) mod bench;
+pub(crate) mod device;
+
+use crate::Failure;
+use foxhunt_device::{Device, DeviceChoice};
+
+/// Opens the device that was asked for and tells the user, on stderr, what they should know.
+fn open(choice: DeviceChoice) -> Result<Device, Failure> {
+    let (device, notes) = Device::choose(choice)?;
+    for note in notes {
+        eprintln!("note: {note}");
+    }
+    Ok(device)
+}

@@ -1,0 +1,172 @@
+//! [`Bars`]: what a file becomes. Columns of integers on an instrument's grid.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{instrument::Instrument, source::SourceInfo};
+
+/// Seconds of the year that rates and annual figures are stated for: 365 days.
+pub const YEAR_SECONDS: i64 = 31_536_000;
+
+const NS_PER_SECOND: i64 = 1_000_000_000;
+
+/// Four price columns of equal length, in the instrument's price units.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ohlc {
+    /// First price of each bar.
+    pub open: Vec<i32>,
+    /// Highest price of each bar.
+    pub high: Vec<i32>,
+    /// Lowest price of each bar.
+    pub low: Vec<i32>,
+    /// Last price of each bar.
+    pub close: Vec<i32>,
+}
+
+impl Ohlc {
+    fn slice(&self, range: Range<usize>) -> Self {
+        Self {
+            open: self.open[range.clone()].to_vec(),
+            high: self.high[range.clone()].to_vec(),
+            low: self.low[range.clone()].to_vec(),
+            close: self.close[range].to_vec(),
+        }
+    }
+}
+
+/// Bars of one instrument in time order: T rows, every column T long.
+///
+/// For every row: `open_ns < close_ns`, `close_ns` of a row is at most `open_ns` of the next, prices are positive with
+/// `low <= open, close <= high`, and on quote bars the ask is at or above the bid. Row accessors panic past the end, as
+/// slices do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bars {
+    /// What is traded, and its units.
+    pub instrument: Instrument,
+    /// Moment each bar opens, ns UTC.
+    pub open_ns: Vec<i64>,
+    /// Moment each bar closes, ns UTC: from then on it may be seen.
+    pub close_ns: Vec<i64>,
+    /// Bid prices of quote bars; the only prices otherwise.
+    pub bid: Ohlc,
+    /// Ask prices, where the file quotes both sides.
+    pub ask: Option<Ohlc>,
+    /// Traded volume in lots, rounded down. Without volume in the file: the preset's, by bar length.
+    pub volume_lots: Vec<i64>,
+    /// Whether `volume_lots` was in the file.
+    pub has_volume: bool,
+    /// Where the bars came from.
+    pub source: SourceInfo,
+}
+
+impl Bars {
+    /// Number of bars, T.
+    pub fn len(&self) -> usize {
+        self.open_ns.len()
+    }
+
+    /// Whether there is no bar; loading never returns that.
+    pub fn is_empty(&self) -> bool {
+        self.open_ns.is_empty()
+    }
+
+    /// Whether bid and ask are apart.
+    pub fn is_quote(&self) -> bool {
+        self.ask.is_some()
+    }
+
+    /// Bid plus ask of the close, twice the mid: exact on any grid, and twice the close of trade bars.
+    pub fn mid_close2(&self, i: usize) -> i64 {
+        sum(self.bid.close[i], self.ask.as_ref().map(|a| a.close[i]))
+    }
+
+    /// Mid of the open in price units; exact, for the grid of quote bars holds their mids.
+    pub fn mid_open(&self, i: usize) -> i32 {
+        half(sum(self.bid.open[i], self.ask.as_ref().map(|a| a.open[i])))
+    }
+
+    /// Mid of the highs in price units.
+    pub fn mid_high(&self, i: usize) -> i32 {
+        half(sum(self.bid.high[i], self.ask.as_ref().map(|a| a.high[i])))
+    }
+
+    /// Mid of the lows in price units.
+    pub fn mid_low(&self, i: usize) -> i32 {
+        half(sum(self.bid.low[i], self.ask.as_ref().map(|a| a.low[i])))
+    }
+
+    /// Mid of the close in price units: the mark.
+    pub fn mid_close(&self, i: usize) -> i32 {
+        half(self.mid_close2(i))
+    }
+
+    /// All mids at once, T rows; for trade bars the prices themselves.
+    pub fn mids(&self) -> Ohlc {
+        let column = |of: fn(&Self, usize) -> i32| (0..self.len()).map(|i| of(self, i)).collect();
+        Ohlc {
+            open: column(Self::mid_open),
+            high: column(Self::mid_high),
+            low: column(Self::mid_low),
+            close: column(Self::mid_close),
+        }
+    }
+
+    /// Ask minus bid at the close in price units, or `None` on trade bars.
+    pub fn spread_units(&self, i: usize) -> Option<i32> {
+        self.ask.as_ref().map(|a| a.close[i] - self.bid.close[i])
+    }
+
+    /// Whole seconds from the previous bar's close to this one's open, rounded up; 0 for the first bar.
+    pub fn gap_seconds(&self, i: usize) -> i64 {
+        if i == 0 { 0 } else { seconds_up(self.close_ns[i - 1], self.open_ns[i]) }
+    }
+
+    /// Whole seconds from open to close, rounded up.
+    pub fn bar_seconds(&self, i: usize) -> i64 {
+        seconds_up(self.open_ns[i], self.close_ns[i])
+    }
+
+    /// Bars per year of 31,536,000 s, counted: rows over the time from first open to last close. 0 when empty.
+    pub fn periods_per_year(&self) -> f64 {
+        match (self.open_ns.first(), self.close_ns.last()) {
+            (Some(&first), Some(&last)) => {
+                let seconds = (i128::from(last) - i128::from(first)) as f64 / NS_PER_SECOND as f64;
+                self.len() as f64 * YEAR_SECONDS as f64 / seconds
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// A copy of the rows in `range`, cut to what exists. The first row of a copy has no gap before it.
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let end = range.end.min(self.len());
+        let range = range.start.min(end)..end;
+        Self {
+            instrument: self.instrument.clone(),
+            open_ns: self.open_ns[range.clone()].to_vec(),
+            close_ns: self.close_ns[range.clone()].to_vec(),
+            bid: self.bid.slice(range.clone()),
+            ask: self.ask.as_ref().map(|a| a.slice(range.clone())),
+            volume_lots: self.volume_lots[range].to_vec(),
+            has_volume: self.has_volume,
+            source: self.source.clone(),
+        }
+    }
+}
+
+fn sum(bid: i32, ask: Option<i32>) -> i64 {
+    i64::from(bid) + i64::from(ask.unwrap_or(bid))
+}
+
+fn half(two: i64) -> i32 {
+    // The mean of two i32 is an i32.
+    (two / 2) as i32
+}
+
+fn seconds_up(from_ns: i64, to_ns: i64) -> i64 {
+    // The difference of two i64 fits i128; in seconds it fits i64 again.
+    let ns = i128::from(to_ns) - i128::from(from_ns);
+    let second = i128::from(NS_PER_SECOND);
+    ((ns + second - 1).div_euclid(second)) as i64
+}

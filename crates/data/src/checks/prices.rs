@@ -1,0 +1,265 @@
+//! Prices onto the integer grid, and what must hold between them.
+
+use rust_decimal::{Decimal, RoundingStrategy};
+
+use super::times::Times;
+use crate::{
+    bars::Ohlc, error::DataError, instrument::Instrument, load::RangePolicy, raw::RawRow,
+    reader::columns::PRICES, source::Repairs,
+};
+
+/// Fewer bars than this say nothing about how opens are made.
+const SYNTHETIC_EVIDENCE: usize = 100;
+
+/// Price columns, and the instrument on the grid that they are on.
+pub(super) struct OnGrid {
+    pub(super) instrument: Instrument,
+    pub(super) bid: Ohlc,
+    pub(super) ask: Option<Ohlc>,
+}
+
+/// Snaps all prices, checks every bar, and halves the price unit once if mids of quote bars need it.
+pub(super) fn on_grid(
+    path: &str,
+    rows: &[RawRow],
+    instrument: Instrument,
+    policy: RangePolicy,
+    repairs: &mut Repairs,
+) -> Result<OnGrid, DataError> {
+    let convert = |instrument: &Instrument| -> Result<(Ohlc, Option<Ohlc>, u64), DataError> {
+        let mut snapped = 0;
+        let bid = side(path, rows, instrument, false, &mut snapped)?.unwrap_or_default();
+        let ask = side(path, rows, instrument, true, &mut snapped)?;
+        Ok((bid, ask, snapped))
+    };
+    let mut instrument = instrument;
+    let (mut bid, mut ask, snapped) = convert(&instrument)?;
+    if ask.as_ref().is_some_and(|ask| instrument.tick_units % 2 != 0 || any_odd(&bid, ask)) {
+        instrument = instrument.with_half_unit().ok_or_else(|| {
+            let problem = "has bid and ask whose middle is off the price grid, and a finer grid does not fit";
+            DataError::file(path, problem, "give an instrument whose price_unit is half the quote tick")
+        })?;
+        // The finer grid takes the prices as the coarse one rounded them, so that every sum of two stays even.
+        (bid, ask) = (doubled(path, &bid)?, ask.as_ref().map(|a| doubled(path, a)).transpose()?);
+        repairs.grid_refined = true;
+    }
+    repairs.prices_snapped = snapped;
+    repairs.ranges_widened = check_range(path, rows, false, &mut bid, policy)?;
+    if let Some(ask) = &mut ask {
+        repairs.ranges_widened += check_range(path, rows, true, ask, policy)?;
+        check_spread(path, rows, &bid, ask)?;
+    }
+    Ok(OnGrid { instrument, bid, ask })
+}
+
+/// The prices of one side as they stand in the file.
+fn prices_of(row: &RawRow, is_ask: bool) -> Option<&[Decimal; 4]> {
+    if is_ask { row.ask.as_ref() } else { Some(&row.bid) }
+}
+
+/// Name of a price as headers have it: `high`, or `bid_high` and `ask_high` where both sides are quoted.
+fn price_name(row: &RawRow, is_ask: bool, field: usize) -> String {
+    let side = match (row.ask.is_some(), is_ask) {
+        (false, _) => "",
+        (true, false) => "bid_",
+        (true, true) => "ask_",
+    };
+    format!("{side}{}", PRICES[field])
+}
+
+fn side(
+    path: &str,
+    rows: &[RawRow],
+    instrument: &Instrument,
+    is_ask: bool,
+    snapped: &mut u64,
+) -> Result<Option<Ohlc>, DataError> {
+    let of = |row| prices_of(row, is_ask);
+    if rows.first().and_then(of).is_none() {
+        return Ok(None);
+    }
+    let mut columns: [Vec<i32>; 4] = Default::default();
+    for row in rows {
+        let Some(prices) = of(row) else { continue };
+        for (field, &price) in prices.iter().enumerate() {
+            let refuse = |problem: String, fix: &str| {
+                let name = price_name(row, is_ask, field);
+                DataError::cell(path, (row.line, &name), &price.to_string(), problem, fix)
+            };
+            if price <= Decimal::ZERO {
+                return Err(refuse("is not above zero".into(), "mend the price or remove the row"));
+            }
+            let (units, exact) = to_units(price, instrument.price_unit).ok_or_else(|| {
+                refuse(
+                    format!("does not fit 32 bits in units of {}", instrument.price_unit),
+                    "give an instrument with a coarser price_unit",
+                )
+            })?;
+            if units == 0 {
+                let problem = format!("is below half the price unit {}", instrument.price_unit);
+                return Err(refuse(problem, "give an instrument with a finer price_unit"));
+            }
+            if !exact && moves_too_far(price, units, instrument) {
+                let problem = format!("is more than 1 bp away from the grid of {}", instrument.price_unit);
+                return Err(refuse(problem, "give an instrument with a finer price_unit"));
+            }
+            *snapped += u64::from(!exact);
+            columns[field].push(units);
+        }
+    }
+    let [open, high, low, close] = columns;
+    Ok(Some(Ohlc { open, high, low, close }))
+}
+
+/// Whether snapping changes a price by more than 1 bp of it: then returns would be the grid's, not the market's.
+fn moves_too_far(price: Decimal, units: i32, instrument: &Instrument) -> bool {
+    let moved = instrument.price(units).checked_sub(price).map(|d| d.abs());
+    let bound = price.checked_mul(Decimal::new(1, 4));
+    moved.zip(bound).is_none_or(|(moved, bound)| moved > bound)
+}
+
+/// The nearest whole number of units (ties away from zero), and whether the price was one.
+fn to_units(price: Decimal, unit: Decimal) -> Option<(i32, bool)> {
+    let exact = price.checked_div(unit)?;
+    let whole = exact.round_dp_with_strategy(0, RoundingStrategy::MidpointAwayFromZero);
+    Some((i32::try_from(whole).ok()?, whole == exact))
+}
+
+fn any_odd(bid: &Ohlc, ask: &Ohlc) -> bool {
+    let odd = |b: &[i32], a: &[i32]| b.iter().zip(a).any(|(b, a)| (b ^ a) & 1 == 1);
+    odd(&bid.open, &ask.open)
+        || odd(&bid.high, &ask.high)
+        || odd(&bid.low, &ask.low)
+        || odd(&bid.close, &ask.close)
+}
+
+fn doubled(path: &str, prices: &Ohlc) -> Result<Ohlc, DataError> {
+    let column = |prices: &[i32]| prices.iter().map(|p| p.checked_mul(2)).collect::<Option<Vec<i32>>>();
+    let all = || {
+        Some(Ohlc {
+            open: column(&prices.open)?,
+            high: column(&prices.high)?,
+            low: column(&prices.low)?,
+            close: column(&prices.close)?,
+        })
+    };
+    all().ok_or_else(|| {
+        let problem = "has prices that do not fit 32 bits on a grid fine enough for mids";
+        DataError::file(path, problem, "give an instrument with a coarser price_unit and an even tick_units")
+    })
+}
+
+fn check_range(
+    path: &str,
+    rows: &[RawRow],
+    is_ask: bool,
+    prices: &mut Ohlc,
+    policy: RangePolicy,
+) -> Result<u64, DataError> {
+    let mut widened = 0;
+    for (i, row) in rows.iter().enumerate() {
+        let (open, high, low, close) = (prices.open[i], prices.high[i], prices.low[i], prices.close[i]);
+        let text = |field: usize| prices_of(row, is_ask).map(|t| t[field].to_string()).unwrap_or_default();
+        let refuse = |field: usize, problem: String, fix: &str| {
+            let name = price_name(row, is_ask, field);
+            Err(DataError::cell(path, (row.line, &name), &text(field), problem, fix))
+        };
+        if high < low {
+            let fix = "check the order of the columns (a header names them), or mend the row";
+            return refuse(1, format!("is below the low {}", text(2)), fix);
+        }
+        for (field, price) in [(0, open), (3, close)] {
+            if price > high || price < low {
+                if policy == RangePolicy::Refuse {
+                    let problem = format!("is outside the bar's low {} to high {}", text(2), text(1));
+                    let fix = "check the order of the columns, mend the row, or choose to widen ranges";
+                    return refuse(field, problem, fix);
+                }
+                prices.high[i] = prices.high[i].max(price);
+                prices.low[i] = prices.low[i].min(price);
+            }
+        }
+        widened += u64::from((prices.high[i], prices.low[i]) != (high, low));
+    }
+    Ok(widened)
+}
+
+fn check_spread(path: &str, rows: &[RawRow], bid: &Ohlc, ask: &Ohlc) -> Result<(), DataError> {
+    let columns =
+        [(&bid.open, &ask.open), (&bid.high, &ask.high), (&bid.low, &ask.low), (&bid.close, &ask.close)];
+    for (field, (bid, ask)) in columns.into_iter().enumerate() {
+        if let Some(i) = (0..rows.len()).find(|&i| ask[i] < bid[i]) {
+            let name = price_name(&rows[i], true, field);
+            let text = rows[i].ask.map(|a| a[field].to_string()).unwrap_or_default();
+            let problem = format!("is below the bid {}", rows[i].bid[field]);
+            let fix = "check which columns are bid and which ask, or mend the row";
+            return Err(DataError::cell(path, (rows[i].line, &name), &text, problem, fix));
+        }
+    }
+    Ok(())
+}
+
+/// Bars after the first whose open is the close before (on both sides of quote bars).
+pub(super) fn opens_at_previous_close(bid: &Ohlc, ask: Option<&Ohlc>) -> u64 {
+    let same = |p: &Ohlc, i: usize| p.open[i] == p.close[i - 1];
+    (1..bid.open.len()).filter(|&i| same(bid, i) && ask.is_none_or(|a| same(a, i))).count() as u64
+}
+
+/// Whether opens are made from closes: more than 99 % of bars, in a file long enough to say so.
+pub(super) fn is_synthetic(opens_at_previous_close: u64, rows: usize) -> bool {
+    rows >= SYNTHETIC_EVIDENCE && opens_at_previous_close * 100 > (rows as u64 - 1) * 99
+}
+
+/// Gives the first bar after each time gap its close as its open; else Monday's orders would fill at Friday's price.
+/// Highs and lows stay as they are: whether the made open stretched them cannot be told.
+pub(super) fn replace_opens(times: &Times, bid: &mut Ohlc, mut ask: Option<&mut Ohlc>) -> u64 {
+    let mut count = 0;
+    for i in 1..times.open_ns.len() {
+        if times.open_ns[i] > times.close_ns[i - 1] {
+            bid.open[i] = bid.close[i];
+            if let Some(ask) = ask.as_deref_mut() {
+                ask.open[i] = ask.close[i];
+            }
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Four times the largest position that starting cash can open, at the lowest price, must fit 32 bits.
+pub(super) fn check_fit(
+    path: &str,
+    rows: &[RawRow],
+    instrument: &Instrument,
+    bid: &Ohlc,
+) -> Result<(), DataError> {
+    let Some((at, &lowest)) = bid.low.iter().enumerate().min_by_key(|(_, low)| **low) else { return Ok(()) };
+    let lots = instrument.largest_start_lots(lowest).unwrap_or(i128::MAX / 4);
+    if lots.saturating_mul(4) <= i128::from(i32::MAX) {
+        return Ok(());
+    }
+    let problem = format!(
+        "lets {} {} at full leverage buy {lots} lots; four times that does not fit 32 bits",
+        instrument.start_cash, instrument.quote_currency
+    );
+    let fix = "use a larger lot, less cash or less leverage, or drop the cheap years";
+    let line = rows.get(at).map_or(0, |r| r.line);
+    Err(DataError::cell(path, (line, "low"), &instrument.price(lowest).to_string(), problem, fix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapping_is_to_the_nearest_unit_ties_away_from_zero() {
+        let unit = Decimal::new(1, 4);
+        let units = |text: &str| to_units(text.parse().unwrap(), unit);
+        assert_eq!(units("146.9100"), Some((1_469_100, true)));
+        assert_eq!(units("146.90999"), Some((1_469_100, false)));
+        assert_eq!(units("0.00005"), Some((1, false)));
+        assert_eq!(units("0.00004"), Some((0, false)));
+        assert_eq!(units("214748.3647"), Some((i32::MAX, true)));
+        assert_eq!(units("214748.3648"), None);
+    }
+}

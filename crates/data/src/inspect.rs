@@ -1,0 +1,236 @@
+//! What a file holds, in numbers and in words.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use crate::{
+    bars::Bars,
+    calendar::{LocalTime, local},
+    source::SourceInfo,
+};
+
+/// A pause this long ends a session.
+const SESSION_BREAK_S: i64 = 4 * 3_600;
+const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+
+/// Time between two bars in which there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The bar after the gap.
+    pub row: usize,
+    /// Length in seconds.
+    pub seconds: i64,
+}
+
+/// Facts about bars; [`Display`](fmt::Display) is a report for people.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inspection {
+    /// Name of the instrument.
+    pub instrument: String,
+    /// Number of bars.
+    pub rows: usize,
+    /// First open and last close, ns UTC.
+    pub span_ns: (i64, i64),
+    /// Most common bar length in seconds (as the file was read).
+    pub bar_seconds: i64,
+    /// Bars per year, counted.
+    pub periods_per_year: f64,
+    /// Number of time gaps.
+    pub gaps: usize,
+    /// The longest gap.
+    pub longest_gap: Option<Gap>,
+    /// Runs of bars between pauses of four hours and more.
+    pub sessions: usize,
+    /// Median number of bars in a session.
+    pub bars_per_session: usize,
+    /// First open and last close on the market's clock, where most sessions agree.
+    pub session_hours: Option<(LocalTime, LocalTime)>,
+    /// Zone of that clock.
+    pub session_zone: String,
+    /// Lowest low and highest high in the quote currency (mids on quote bars), as decimal text.
+    pub price_range: (String, String),
+    /// Bars with open, high, low and close equal.
+    pub flat_bars: usize,
+    /// Least, median and largest spread at the close in price units; `None` on trade bars.
+    pub spread_units: Option<(i32, i32, i32)>,
+    /// Mean volume in lots and bars with none; `None` where the file has no volume.
+    pub volume: Option<(f64, usize)>,
+    /// Volume per hour that stands in where the file has none.
+    pub preset_volume_lots_per_hour: i64,
+    /// Where the bars came from and what was repaired.
+    pub source: SourceInfo,
+}
+
+/// Looks bars over.
+pub fn inspect(bars: &Bars) -> Inspection {
+    let rows = bars.len();
+    let mids = bars.mids();
+    let gaps: Vec<Gap> =
+        (0..rows).map(|row| Gap { row, seconds: bars.gap_seconds(row) }).filter(|g| g.seconds > 0).collect();
+    let mut starts: Vec<usize> =
+        gaps.iter().filter(|g| g.seconds >= SESSION_BREAK_S).map(|g| g.row).collect();
+    if rows > 0 {
+        starts.insert(0, 0);
+    }
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([rows]).collect();
+    let mut lengths: Vec<usize> = starts.iter().zip(&ends).map(|(start, end)| end - start).collect();
+    lengths.sort_unstable();
+    let mut spreads: Vec<i32> = (0..rows).filter_map(|i| bars.spread_units(i)).collect();
+    spreads.sort_unstable();
+    let decimal = |units: Option<i32>| units.map(|u| bars.instrument.price(u).normalize().to_string());
+    let zero = bars.volume_lots.iter().filter(|&&v| v == 0).count();
+    let total: f64 = bars.volume_lots.iter().map(|&v| v as f64).sum();
+    Inspection {
+        instrument: bars.instrument.name.clone(),
+        rows,
+        span_ns: (
+            bars.open_ns.first().copied().unwrap_or_default(),
+            bars.close_ns.last().copied().unwrap_or_default(),
+        ),
+        bar_seconds: bars.source.bar_seconds,
+        periods_per_year: bars.periods_per_year(),
+        gaps: gaps.len(),
+        longest_gap: gaps.iter().copied().max_by_key(|g| (g.seconds, std::cmp::Reverse(g.row))),
+        sessions: starts.len(),
+        bars_per_session: lengths.get(lengths.len() / 2).copied().unwrap_or(0),
+        session_hours: session_hours(bars, &starts, &ends),
+        session_zone: bars.instrument.session.time_zone.clone(),
+        price_range: (
+            decimal(mids.low.iter().min().copied()).unwrap_or_default(),
+            decimal(mids.high.iter().max().copied()).unwrap_or_default(),
+        ),
+        flat_bars: (0..rows)
+            .filter(|&i| mids.high[i] == mids.low[i] && mids.open[i] == mids.close[i])
+            .count(),
+        spread_units: spreads.first().zip(spreads.last()).map(|(&a, &z)| (a, spreads[spreads.len() / 2], z)),
+        volume: bars.has_volume.then(|| (total / rows.max(1) as f64, zero)),
+        preset_volume_lots_per_hour: bars.instrument.preset_volume_lots_per_hour,
+        source: bars.source.clone(),
+    }
+}
+
+/// Hours that more than half of the sessions keep.
+fn session_hours(bars: &Bars, starts: &[usize], ends: &[usize]) -> Option<(LocalTime, LocalTime)> {
+    let zone = bars.instrument.session_zone().ok()?;
+    let hours: Vec<(LocalTime, LocalTime)> = starts
+        .iter()
+        .zip(ends)
+        .map(|(&start, &end)| (local(bars.open_ns[start], &zone), local(bars.close_ns[end - 1], &zone)))
+        .collect();
+    let same = |a: &(LocalTime, LocalTime), b: &(LocalTime, LocalTime)| {
+        (a.0.second, a.1.second) == (b.0.second, b.1.second)
+    };
+    // A majority, if there is one, holds the middle of the sorted list.
+    let mut sorted = hours.clone();
+    sorted.sort_unstable_by_key(|h| (h.0.second, h.1.second));
+    let middle = *sorted.get(sorted.len() / 2)?;
+    let agreeing = hours.iter().filter(|h| same(h, &middle)).count();
+    (hours.len() > 1 && agreeing * 2 > hours.len()).then_some(middle)
+}
+
+fn moment(ns: i64) -> String {
+    Timestamp::from_nanosecond(i128::from(ns)).map_or_else(|_| format!("{ns} ns"), |t| t.to_string())
+}
+
+fn span(seconds: i64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, m) => format!("{m} min"),
+        (0, h, 0) => format!("{h} h"),
+        (0, h, m) => format!("{h} h {m} min"),
+        (d, h, _) => format!("{d} d {h} h"),
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = &self.source;
+        writeln!(f, "file        {}", s.path)?;
+        writeln!(f, "sha256      {}", s.sha256)?;
+        writeln!(f, "format      {}", s.format)?;
+        writeln!(f, "instrument  {}", self.instrument)?;
+        writeln!(f, "stamps      {}, {} ({})", s.stamp_format, s.stamp_side, s.stamp_side_basis)?;
+        writeln!(f, "time zone   {} ({})", s.time_zone, s.time_zone_basis)?;
+        writeln!(f, "rows        {} of {}", self.rows, s.rows_read)?;
+        writeln!(f, "first open  {}", moment(self.span_ns.0))?;
+        writeln!(f, "last close  {}", moment(self.span_ns.1))?;
+        writeln!(
+            f,
+            "bar length  {} ({:.0} bars per year, counted)",
+            span(self.bar_seconds),
+            self.periods_per_year
+        )?;
+        match self.longest_gap {
+            Some(gap) => {
+                writeln!(
+                    f,
+                    "gaps        {}, longest {} before row {}",
+                    self.gaps,
+                    span(gap.seconds),
+                    gap.row
+                )?;
+            }
+            None => writeln!(f, "gaps        none")?,
+        }
+        write!(f, "sessions    {}, median {} bars", self.sessions, self.bars_per_session)?;
+        match self.session_hours {
+            Some((open, close)) => {
+                let clock = |t: LocalTime| format!("{:02}:{:02}", t.second / 3_600, t.second / 60 % 60);
+                let day = |t: LocalTime| WEEKDAYS.get(usize::from(t.weekday)).copied().unwrap_or("?");
+                let days = if self.bar_seconds * self.bars_per_session as i64 > 86_400 {
+                    format!("{} {} to {} {}", day(open), clock(open), day(close), clock(close))
+                } else {
+                    format!("{} to {}", clock(open), clock(close))
+                };
+                writeln!(f, ", most {days} {}", self.session_zone)?;
+            }
+            None => writeln!(f, ", no common hours")?,
+        }
+        writeln!(
+            f,
+            "prices      {} to {}, {} flat bars",
+            self.price_range.0, self.price_range.1, self.flat_bars
+        )?;
+        match self.spread_units {
+            Some((least, median, most)) => {
+                writeln!(f, "spread      {least} to {most} price units at the close, median {median}")?;
+            }
+            None => writeln!(f, "spread      none in the file: the instrument's half-spread rule stands in")?,
+        }
+        match self.volume {
+            Some((mean, zero)) => writeln!(f, "volume      mean {mean:.0} lots, {zero} bars with none")?,
+            None => writeln!(
+                f,
+                "volume      none in the file: {} lots an hour are assumed",
+                self.preset_volume_lots_per_hour
+            )?,
+        }
+        let share = 100.0 * s.opens_at_previous_close as f64 / s.rows_read.saturating_sub(1).max(1) as f64;
+        if s.synthetic_opens {
+            writeln!(
+                f,
+                "opens       synthetic: {share:.1} % equal the close before; after a gap the close stands in"
+            )?;
+        } else {
+            writeln!(f, "opens       {share:.1} % equal the close before")?;
+        }
+        if !s.columns_unused.is_empty() {
+            writeln!(f, "unused      {}", s.columns_unused.join(", "))?;
+        }
+        let r = &s.repairs;
+        let counts = [
+            (r.prices_snapped, "prices snapped to the grid"),
+            (r.opens_replaced, "opens replaced"),
+            (r.ranges_widened, "ranges widened"),
+            (r.times_trimmed, "bars cut at a neighbour"),
+            (r.volumes_below_lot, "volumes below one lot"),
+            (u64::from(r.reversed), "turned round (newest first)"),
+            (u64::from(r.grid_refined), "price unit halved for exact mids"),
+        ];
+        let said: Vec<String> =
+            counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        writeln!(f, "repairs     {}", if said.is_empty() { "none".to_owned() } else { said.join(", ") })
+    }
+}

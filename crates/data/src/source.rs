@@ -1,0 +1,104 @@
+//! Where bars came from and what was done to them: carried along into every report.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Whether a bar's stamp is the moment it opens or the moment it closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StampSide {
+    /// The stamp is the bar's open.
+    Open,
+    /// The stamp is the bar's close.
+    Close,
+}
+
+/// How something about a file was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The caller said so.
+    Given,
+    /// It is written in the file.
+    InFile,
+    /// The format is known to be so.
+    Known,
+    /// Inferred from the data.
+    Inferred,
+    /// Nothing speaks for or against: the usual convention.
+    Assumed,
+}
+
+impl fmt::Display for StampSide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "bar opens",
+            Self::Close => "bar closes",
+        })
+    }
+}
+
+impl fmt::Display for Basis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Given => "as given",
+            Self::InFile => "as written in the file",
+            Self::Known => "known for this format",
+            Self::Inferred => "inferred from the data",
+            Self::Assumed => "assumed: the usual convention",
+        })
+    }
+}
+
+/// What was changed on the way from file to bars, counted. All zero for a file taken as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repairs {
+    /// Prices that lay off the grid and moved to the nearest unit (ties away from zero).
+    pub prices_snapped: u64,
+    /// Bars whose open was replaced by their close: first after a time gap, in a file of synthetic opens.
+    pub opens_replaced: u64,
+    /// Bars whose high or low was widened to hold their open and close (only where asked for).
+    pub ranges_widened: u64,
+    /// Bars whose open or close moment was moved so that they do not overlap a neighbour.
+    pub times_trimmed: u64,
+    /// Bars whose volume was above zero and below one lot: counted as none.
+    pub volumes_below_lot: u64,
+    /// The file was newest first and has been turned round.
+    pub reversed: bool,
+    /// The price unit was halved so that mids of quote bars are exact.
+    pub grid_refined: bool,
+}
+
+/// Where bars came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceInfo {
+    /// The file as it was named.
+    pub path: String,
+    /// SHA-256 of the file's bytes as stored (packed, if it is packed), in hexadecimal.
+    pub sha256: String,
+    /// Format in words, such as `comma-separated text, header, gzip`.
+    pub format: String,
+    /// Stamp format in words, such as `unix seconds`.
+    pub stamp_format: String,
+    /// Whether stamps are opens or closes.
+    pub stamp_side: StampSide,
+    /// How that was decided.
+    pub stamp_side_basis: Basis,
+    /// Zone that stamps were read in.
+    pub time_zone: String,
+    /// How that was decided.
+    pub time_zone_basis: Basis,
+    /// Nominal bar length in seconds: the most common step between stamps, or as given.
+    pub bar_seconds: i64,
+    /// Bars read from the file.
+    pub rows_read: u64,
+    /// Columns that were not used, by name.
+    pub columns_unused: Vec<String>,
+    /// Bars whose open equals the close of the bar before, where there is one.
+    pub opens_at_previous_close: u64,
+    /// More than 99 % of bars open at the close before: opens are made, not observed.
+    pub synthetic_opens: bool,
+    /// What was changed, counted.
+    pub repairs: Repairs,
+}

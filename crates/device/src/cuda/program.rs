@@ -1,0 +1,255 @@
+//! A list of commands on a GPU: resolved once, captured into a graph once, replayed.
+
+use super::{CudaDevice, compile::Build, doing, gemm::Product, lock, module::Function, reason};
+use crate::{Command, DeviceError, KernelTree, Launch};
+use cudarc::driver::{
+    result,
+    sys::{self, CUgraphInstantiate_flags, CUstreamCaptureMode},
+};
+use std::{collections::BTreeSet, ffi::c_void, sync::Arc};
+
+/// Members lie along y.
+const GRID_Y_LIMIT: u32 = 65_535;
+const GRID_X_LIMIT: u32 = i32::MAX as u32;
+
+/// Commands, loaded and captured.
+pub(crate) struct CudaProgram {
+    steps: Vec<Step>,
+    graph: sys::CUgraphExec,
+    /// Last, so that modules and descriptors go while the device still lives.
+    device: Arc<CudaDevice>,
+}
+
+// SAFETY: handles of the driver, which may be used from any thread; the device makes its context current.
+unsafe impl Send for CudaProgram {}
+// SAFETY: as above; a replay takes the device's queue lock.
+unsafe impl Sync for CudaProgram {}
+
+enum Step {
+    Launch(Kernel),
+    Gemm(Box<Product>),
+}
+
+struct Kernel {
+    function: Function,
+    launch: Launch,
+    grid: (u32, u32),
+}
+
+impl CudaProgram {
+    pub(crate) fn compile(
+        device: &Arc<CudaDevice>,
+        tree: &KernelTree,
+        commands: Vec<Command>,
+    ) -> Result<Self, DeviceError> {
+        device.bind()?;
+        let builds: BTreeSet<Build> = commands
+            .iter()
+            .filter_map(|c| match c {
+                Command::Launch(launch) => Some(Build::of(launch)),
+                Command::Gemm(_) => None,
+            })
+            .collect();
+        let modules = device.modules(tree, &builds)?;
+        let mut steps = Vec::with_capacity(commands.len());
+        for command in commands {
+            steps.push(match command {
+                Command::Launch(launch) => {
+                    let module = modules.get(&Build::of(&launch)).ok_or_else(|| DeviceError::Module {
+                        file: launch.kernel.file.to_owned(),
+                        what: "was not loaded".into(),
+                    })?;
+                    Step::Launch(Kernel::new(device.function(module, launch.kernel)?, launch)?)
+                }
+                Command::Gemm(gemm) => Step::Gemm(Box::new(device.product(gemm)?)),
+            });
+        }
+        let mut program = CudaProgram { steps, graph: std::ptr::null_mut(), device: device.clone() };
+        if !program.steps.is_empty() {
+            program.graph = program.capture()?;
+        }
+        Ok(program)
+    }
+
+    /// The commands as a graph, instantiated and uploaded.
+    fn capture(&self) -> Result<sys::CUgraphExec, DeviceError> {
+        let device = &*self.device;
+        let stream = device.stream;
+        let what = |part: &'static str| move || format!("{part} a graph of {} commands", self.steps.len());
+        let _queue = lock(&device.queue);
+        // Relaxed: cuBLASLt loads its kernels at their first use, which the stricter modes forbid; what other threads
+        // queue on this stream is kept out by the lock.
+        // SAFETY: a live stream that isn't capturing: captures begin and end under the lock.
+        doing(what("beginning to capture"), unsafe {
+            result::stream::begin_capture(stream, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
+        })?;
+        let queued = self.steps.iter().try_for_each(|s| s.queue(device));
+        let mut graph = std::ptr::null_mut();
+        // SAFETY: the stream is capturing; capture must end even where a command failed.
+        let ended = unsafe { sys::cuStreamEndCapture(stream, &mut graph) }.result();
+        // The command's own error says more than that of the capture which it broke.
+        let made = queued.and_then(|()| doing(what("capturing"), ended)).and_then(|()| {
+            // SAFETY: a graph that was captured whole.
+            let exec = doing(what("instantiating"), unsafe {
+                result::graph::instantiate(graph, CUgraphInstantiate_flags(0))
+            })?;
+            // SAFETY: a live graph and stream. Uploaded now, so that the first replay is as fast as the others.
+            match doing(what("uploading"), unsafe { result::graph::upload(exec, stream) }) {
+                Ok(()) => Ok(exec),
+                Err(e) => {
+                    self.destroy(exec);
+                    Err(e)
+                }
+            }
+        });
+        if !graph.is_null() {
+            // SAFETY: ended above; an instantiated graph stands on its own.
+            if let Err(e) = unsafe { result::graph::destroy(graph) } {
+                device.faults.record(format!("destroying a captured graph: {}", reason(e)));
+            }
+        }
+        made
+    }
+
+    pub(crate) fn run(&self, times: u32) -> Result<(), DeviceError> {
+        let device = &*self.device;
+        if self.graph.is_null() || device.careful {
+            return (0..times).try_for_each(|_| self.run_eager());
+        }
+        device.bind()?;
+        let _queue = lock(&device.queue);
+        for _ in 0..times {
+            // SAFETY: a live graph and stream; the arenas that it points into outlive the program.
+            doing(|| format!("replaying a graph of {} commands", self.steps.len()), unsafe {
+                result::graph::launch(self.graph, device.stream)
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run_eager(&self) -> Result<(), DeviceError> {
+        let device = &*self.device;
+        device.bind()?;
+        let _queue = lock(&device.queue);
+        for (i, step) in self.steps.iter().enumerate() {
+            step.queue(device)?;
+            if device.careful {
+                device.wait(|| format!("command {i}: {}", step.describe()))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn gemm_record(&self) -> Vec<String> {
+        self.steps
+            .iter()
+            .filter_map(|s| match s {
+                Step::Gemm(product) => Some(product.record.clone()),
+                Step::Launch(_) => None,
+            })
+            .collect()
+    }
+
+    fn destroy(&self, graph: sys::CUgraphExec) {
+        // SAFETY: instantiated in `capture`, destroyed once; the driver waits for replays under way.
+        if let Err(e) = unsafe { result::graph::exec_destroy(graph) } {
+            self.device.faults.record(format!("destroying a graph: {}", reason(e)));
+        }
+    }
+}
+
+impl Drop for CudaProgram {
+    fn drop(&mut self) {
+        if let Err(e) = self.device.bind() {
+            self.device.faults.record(e);
+        }
+        if !self.graph.is_null() {
+            self.destroy(self.graph);
+        }
+    }
+}
+
+impl Step {
+    /// Queues the command on the stream, or adds it to the capture.
+    fn queue(&self, device: &CudaDevice) -> Result<(), DeviceError> {
+        match self {
+            Step::Launch(kernel) => kernel.queue(device),
+            Step::Gemm(product) => device.queue_product(product),
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Step::Launch(kernel) => {
+                let l = &kernel.launch;
+                format!(
+                    "kernel {} ({}), {}; buffers: {}",
+                    l.kernel.name,
+                    l.dtype,
+                    kernel.shape(),
+                    l.buffers()
+                )
+            }
+            Step::Gemm(product) => format!("matrix product {}", product.record),
+        }
+    }
+}
+
+impl Kernel {
+    fn new(function: Function, launch: Launch) -> Result<Self, DeviceError> {
+        let info = function.info;
+        if info.args_bytes as usize != launch.args.len() {
+            return Err(DeviceError::Arguments {
+                kernel: launch.kernel.name,
+                dtype: launch.dtype,
+                expected: info.args_bytes,
+                got: launch.args.len(),
+            });
+        }
+        let grid = (launch.teams.div_ceil(info.teams), launch.members);
+        let kernel = Kernel { function, launch, grid };
+        let wrong = |what: String| Err(kernel.error(what));
+        if grid.0 == 0 || grid.1 == 0 {
+            return wrong("nothing to do".into());
+        }
+        if grid.0 > GRID_X_LIMIT || grid.1 > GRID_Y_LIMIT {
+            return wrong(format!("a grid ends at {GRID_X_LIMIT} x {GRID_Y_LIMIT}"));
+        }
+        Ok(kernel)
+    }
+
+    fn queue(&self, device: &CudaDevice) -> Result<(), DeviceError> {
+        let mut params = [self.launch.args.as_ptr() as *mut c_void];
+        // SAFETY: the function is live; its only parameter is a struct of `args.len()` bytes, as the kernel itself
+        // says, which the driver copies before it returns; the launcher checked the buffers that it points to.
+        let launched = unsafe {
+            result::launch_kernel(
+                self.function.handle,
+                (self.grid.0, self.grid.1, 1),
+                (self.function.info.threads, 1, 1),
+                self.function.info.shared_bytes,
+                device.stream,
+                &mut params,
+            )
+        };
+        launched.map_err(|e| self.error(reason(e)))
+    }
+
+    fn shape(&self) -> String {
+        let info = self.function.info;
+        format!(
+            "grid {}x{}, block {}, {} bytes of shared memory",
+            self.grid.0, self.grid.1, info.threads, info.shared_bytes
+        )
+    }
+
+    fn error(&self, what: String) -> DeviceError {
+        DeviceError::Launch {
+            kernel: self.launch.kernel.name,
+            dtype: self.launch.dtype,
+            shape: self.shape(),
+            what,
+            buffers: self.launch.buffers(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What can be wrong with a table, a normaliser or a split.
+
+use foxhunt_data::DataError;
+
+/// Features could not be made, normalised or divided.
+#[derive(Debug, thiserror::Error)]
+pub enum FeatureError {
+    /// The bars' instrument has a fault.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// Two features of one set share a name.
+    #[error("feature {name} is in the set twice; rename one")]
+    Duplicate {
+        /// The name.
+        name: &'static str,
+    },
+    /// A feature gave something that is not a number, after its own warm-up.
+    #[error("feature {name} is {value} in row {row}; its formula has to say what it is there")]
+    NotFinite {
+        /// The feature.
+        name: String,
+        /// The row.
+        row: usize,
+        /// NaN or an infinity.
+        value: f64,
+    },
+    /// A feature's mean is so far from zero, for how much it moves, that rounding would eat it.
+    #[error(
+        "feature {name} has mean {mean:.4e} and standard deviation {sd:.4e} over the training window; \
+         restate it so that |mean| / sd is at most {bound}"
+    )]
+    OffCentre {
+        /// The feature.
+        name: String,
+        /// Mean over the training window.
+        mean: f64,
+        /// Standard deviation over the training window.
+        sd: f64,
+        /// Largest allowed ratio.
+        bound: f64,
+    },
+    /// A normaliser is not of this table.
+    #[error("the normaliser was fitted on columns {fitted:?} and the table has {found:?}; fit it again")]
+    OtherColumns {
+        /// Names it was fitted on.
+        fitted: Vec<String>,
+        /// Names of the table.
+        found: Vec<String>,
+    },
+    /// A range of rows that is not in the table, or begins in its warm-up.
+    #[error("rows {start}..{end} are not within the usable rows {first}..{rows}; choose a range inside")]
+    Rows {
+        /// First row asked for.
+        start: usize,
+        /// End of the rows asked for.
+        end: usize,
+        /// First row after the warm-up.
+        first: usize,
+        /// Rows of the table.
+        rows: usize,
+    },
+    /// A window of a split is too short to mean anything.
+    #[error("the {window} window has {rows} rows and needs {least}; use more data or other shares")]
+    TooShort {
+        /// Which window.
+        window: &'static str,
+        /// Its rows.
+        rows: usize,
+        /// Rows it needs.
+        least: usize,
+    },
+    /// Shares or dates that make no three windows in time order.
+    #[error("{problem}; give windows in time order")]
+    Split {
+        /// What is wrong.
+        problem: String,
+    },
+}

@@ -1,0 +1,176 @@
+//! [`Normaliser`]: each feature to mean 0 and standard deviation 1 over the training window, and only over that.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{error::FeatureError, table::FeatureTable};
+
+/// Normalised values beyond this many standard deviations are clipped to it; the share is reported.
+pub const CLIP: f32 = 8.0;
+/// Largest allowed |mean| / sd of a raw feature.
+pub const MAX_OFF_CENTRE: f64 = 50.0;
+
+/// Mean and standard deviation of each feature over a training window. Serialisable; applies to any table of the same
+/// columns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Normaliser {
+    /// Name of each column, F.
+    pub names: Vec<String>,
+    /// Mean of each column.
+    pub mean: Vec<f64>,
+    /// Standard deviation (over n) of each column; 0 for a column that did not move, which normalises to 0 everywhere.
+    pub sd: Vec<f64>,
+    /// Rows that it was fitted on.
+    pub train_rows: Range<usize>,
+    /// Bound of normalised values, in standard deviations.
+    pub clip: f32,
+}
+
+/// Normalised features: T rows, F columns, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NormalisedTable {
+    /// Name of each column, F.
+    pub names: Vec<String>,
+    /// T, the number of bars.
+    pub rows: usize,
+    /// F, the number of features.
+    pub cols: usize,
+    /// [T, F] values within plus and minus the clip; 0 in the warm-up.
+    pub values: Vec<f32>,
+    /// Rows before this one lack a feature and must not be shown to an agent.
+    pub warmup_rows: usize,
+    /// Values past the warm-up that were clipped, per column.
+    pub clipped: Vec<usize>,
+}
+
+impl Normaliser {
+    /// Measures the columns over `train`, which must lie past the warm-up.
+    ///
+    /// # Errors
+    /// [`FeatureError::Rows`] for a range that is not in the table; [`FeatureError::OffCentre`] for a feature with
+    /// |mean| / sd above [`MAX_OFF_CENTRE`].
+    pub fn fit(table: &FeatureTable, train: Range<usize>) -> Result<Self, FeatureError> {
+        table.check_rows(&train)?;
+        let n = train.len() as f64;
+        let (mut means, mut sds) = (Vec::with_capacity(table.cols), Vec::with_capacity(table.cols));
+        for col in 0..table.cols {
+            let column = || train.clone().map(|t| f64::from(table.values[t * table.cols + col]));
+            let mean = column().sum::<f64>() / n;
+            let variance = column().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n;
+            let first = column().next().unwrap_or(0.0);
+            let constant = column().all(|v| v == first);
+            let sd = if constant { 0.0 } else { variance.sqrt() };
+            if !constant && mean.abs() > MAX_OFF_CENTRE * sd {
+                let (name, bound) = (table.names[col].clone(), MAX_OFF_CENTRE);
+                return Err(FeatureError::OffCentre { name, mean, sd, bound });
+            }
+            means.push(mean);
+            sds.push(sd);
+        }
+        Ok(Self { names: table.names.clone(), mean: means, sd: sds, train_rows: train, clip: CLIP })
+    }
+
+    /// Names of columns that did not move in the training window, and so say nothing.
+    pub fn constant_columns(&self) -> Vec<&str> {
+        self.names.iter().zip(&self.sd).filter(|(_, sd)| **sd == 0.0).map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Normalises every row past the warm-up: (value - mean) / sd in F64, clipped, rounded to F32 once.
+    ///
+    /// # Errors
+    /// [`FeatureError::OtherColumns`] if the table has other columns than the one it was fitted on.
+    pub fn apply(&self, table: &FeatureTable) -> Result<NormalisedTable, FeatureError> {
+        if self.names != table.names {
+            return Err(FeatureError::OtherColumns {
+                fitted: self.names.clone(),
+                found: table.names.clone(),
+            });
+        }
+        let mut values = vec![0.0_f32; table.values.len()];
+        let mut clipped = vec![0; table.cols];
+        let bound = f64::from(self.clip);
+        for t in table.usable() {
+            for (col, &raw) in table.row(t).iter().enumerate() {
+                if self.sd[col] == 0.0 {
+                    continue;
+                }
+                let z = (f64::from(raw) - self.mean[col]) / self.sd[col];
+                clipped[col] += usize::from(z.abs() > bound);
+                values[t * table.cols + col] = z.clamp(-bound, bound) as f32;
+            }
+        }
+        Ok(NormalisedTable {
+            names: self.names.clone(),
+            rows: table.rows,
+            cols: table.cols,
+            values,
+            warmup_rows: table.warmup_rows,
+            clipped,
+        })
+    }
+}
+
+impl NormalisedTable {
+    /// One row, F values. Panics past the end, as slices do.
+    pub fn row(&self, t: usize) -> &[f32] {
+        &self.values[t * self.cols..(t + 1) * self.cols]
+    }
+
+    /// Share of all values past the warm-up that were clipped, 0 to 1.
+    pub fn clipped_share(&self) -> f64 {
+        let all = self.rows.saturating_sub(self.warmup_rows) * self.cols;
+        self.clipped.iter().sum::<usize>() as f64 / all.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(columns: &[[f32; 5]]) -> FeatureTable {
+        let (rows, cols) = (5, columns.len());
+        let values = (0..rows).flat_map(|t| columns.iter().map(move |c| c[t])).collect();
+        FeatureTable {
+            names: (0..cols).map(|c| format!("f{c}")).collect(),
+            rows,
+            cols,
+            values,
+            warmup_rows: 1,
+        }
+    }
+
+    #[test]
+    fn fits_on_the_training_rows_alone_and_clips() {
+        let table = table(&[[9.0, 1.0, 3.0, 2.0, 1e6], [7.0, 4.0, 4.0, 4.0, 5.0]]);
+        let normaliser = Normaliser::fit(&table, 1..3).unwrap();
+        assert_eq!(
+            (normaliser.mean.as_slice(), normaliser.sd.as_slice()),
+            (&[2.0, 4.0][..], &[1.0, 0.0][..])
+        );
+        assert_eq!(normaliser.constant_columns(), ["f1"]);
+        let out = normaliser.apply(&table).unwrap();
+        assert_eq!(out.values, [0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, CLIP, 0.0]);
+        assert_eq!((out.clipped.as_slice(), out.clipped_share()), (&[1, 0][..], 0.125));
+        let text = serde_json::to_string(&normaliser).unwrap();
+        assert_eq!(serde_json::from_str::<Normaliser>(&text).unwrap(), normaliser);
+    }
+
+    #[test]
+    fn refuses_warm_up_rows_other_columns_and_far_means() {
+        let near = table(&[[0.0, 1.0, 2.0, 3.0, 4.0]]);
+        assert!(matches!(Normaliser::fit(&near, 0..3), Err(FeatureError::Rows { first: 1, .. })));
+        assert!(matches!(Normaliser::fit(&near, 3..3), Err(FeatureError::Rows { .. })));
+        assert!(matches!(Normaliser::fit(&near, 3..6), Err(FeatureError::Rows { .. })));
+        let far = table(&[[0.0, 100.0, 102.0, 100.0, 102.0]]); // mean 101, sd 1
+        let message = Normaliser::fit(&far, 1..5).unwrap_err().to_string();
+        assert!(
+            message.starts_with("feature f0 has mean 1.0100e2 and standard deviation 1.0000e0"),
+            "{message}"
+        );
+        let normaliser = Normaliser::fit(&near, 1..5).unwrap();
+        let other = table(&[[0.0; 5], [0.0; 5]]);
+        assert!(matches!(normaliser.apply(&other), Err(FeatureError::OtherColumns { .. })));
+    }
+}

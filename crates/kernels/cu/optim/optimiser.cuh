@@ -1,0 +1,22 @@
+// What the optimiser's kernels share: per-member state and hyperparameters in fixed point, and the gradient norm.
+#pragma once
+#include "platform.cuh"
+
+static constexpr int NORM_CHUNK = 256;               // packs that a team adds at once
+static constexpr int NORM_PARTIALS = 1024;           // at most, per member
+static constexpr u64 NOT_FINITE = 0xffffffffffffffffull;
+
+// Powers of beta as Q0.64; 0 stands for 1, before the first step. `skipped` counts steps with a gradient that was
+// not finite.
+struct OptimiserState { u64 step, beta1_power, beta2_power, skipped; };
+struct Hyper { u64 beta1_q64, beta2_q64, eps_q64, seed; u32 lr_q40, tau_q32, decay_q32, clip_q16; };
+// Where a pack of the linear image belongs: tensor << 1 | decays, and its logical pack there; ~0: padding.
+struct PackId { u32 tensor, element; };
+
+FN float from_q64(u64 x) { return (float)x * 5.421010862427522e-20f; }  // 2^-64
+FN float one_minus_q64(u64 x) { return from_q64(0ull - x); }             // 1 - x, for x > 0
+FN float from_q32(u64 x) { return (float)x * 2.3283064365386963e-10f; }  // 2^-32
+FN u64 to_fixed_q32(float x) {                                           // saturates below NOT_FINITE
+  if (!(x < INFINITY_F32)) return NOT_FINITE;
+  return x < 2147483648.f ? (u64)(x * 4294967296.f) : 9223372036854775807ull;
+}

@@ -1,0 +1,127 @@
+//! Launchers of `column.cu`.
+
+use crate::{
+    Element, KernelError, View, launch,
+    loss::Outcome,
+    optim::{Hyper, OptimiserState},
+    tree,
+    view::Check,
+};
+use foxhunt_core::DType;
+use foxhunt_device::{Launch, MemberPtr};
+
+const OUTCOME: Element = Element::Struct(size_of::<Outcome>() as u32);
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct SampleArgs {
+    index: MemberPtr,
+    counters: MemberPtr,
+    hyper: MemberPtr,
+    batch: i32,
+    rows: i32,
+}
+
+/// Uniform rows of a replay of `rows` states, each with a successor, `index[1, B]`.
+///
+/// # Errors
+/// Buffers that don't fit.
+pub fn column_sample(
+    dtype: DType,
+    members: usize,
+    rows: usize,
+    index: &View,
+    (counters, hyper): (&View, &View),
+) -> Result<Launch, KernelError> {
+    let check = Check::new("column_sample", members);
+    check.view(index, Element::U32, 1, index.cols)?;
+    check.view(counters, Element::Struct(size_of::<OptimiserState>() as u32), 1, 1)?;
+    check.view(hyper, Element::Struct(size_of::<Hyper>() as u32), 1, 1)?;
+    check.that(rows >= 2, || format!("a replay of {rows} rows has no successor"))?;
+    let args = SampleArgs {
+        index: index.ptr(),
+        counters: counters.ptr(),
+        hyper: hyper.ptr(),
+        batch: index.cols as i32,
+        rows: rows as i32,
+    };
+    let teams = index.cols.div_ceil(256);
+    Ok(launch(&tree::COLUMN_SAMPLE, dtype, (teams, members), &args, &[counters, hyper], &[index]))
+}
+
+/// Buffers of a gather.
+#[derive(Debug)]
+pub struct ColumnGather<'a> {
+    /// `[rows, S]`.
+    pub state: &'a View,
+    /// `[rows, D]` bytes.
+    pub actions: &'a View,
+    /// `[rows, 1]` of [`Outcome`].
+    pub outcome: &'a View,
+    /// `[1, B]`.
+    pub index: &'a View,
+    /// `[2B, S]`: s, then s'.
+    pub x: &'a View,
+    /// `[B, D]` bytes.
+    pub batch_actions: &'a View,
+    /// `[B, 1]`.
+    pub batch_outcome: &'a View,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct GatherArgs {
+    state: MemberPtr,
+    actions: MemberPtr,
+    outcome: MemberPtr,
+    index: MemberPtr,
+    x: MemberPtr,
+    batch_actions: MemberPtr,
+    batch_outcome: MemberPtr,
+    batch: i32,
+    width: i32,
+    ld: i32,
+    branches: i32,
+}
+
+/// Gathers the rows of `index` and their successors.
+///
+/// # Errors
+/// Buffers that don't fit.
+pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Result<Launch, KernelError> {
+    let check = Check::new("column_gather", members);
+    let (rows, batch, branches) = (x.state.rows, x.index.cols, x.actions.cols);
+    let real = Element::Real(dtype);
+    check.view(x.state, real, rows, x.state.cols)?;
+    check.view(x.actions, Element::U8, rows, branches)?;
+    check.view(x.outcome, OUTCOME, rows, 1)?;
+    check.view(x.index, Element::U32, 1, batch)?;
+    check.view(x.x, real, 2 * batch, x.state.cols)?;
+    check.view(x.batch_actions, Element::U8, batch, branches)?;
+    check.view(x.batch_outcome, OUTCOME, batch, 1)?;
+    check.that(x.x.ld == x.state.ld, || format!("{} and {} differ in ld", x.x.name, x.state.name))?;
+    for v in [x.actions, x.batch_actions] {
+        check.that(v.ld == branches, || format!("{} is not contiguous", v.name))?;
+    }
+    let args = GatherArgs {
+        state: x.state.ptr(),
+        actions: x.actions.ptr(),
+        outcome: x.outcome.ptr(),
+        index: x.index.ptr(),
+        x: x.x.ptr(),
+        batch_actions: x.batch_actions.ptr(),
+        batch_outcome: x.batch_outcome.ptr(),
+        batch: batch as i32,
+        width: x.state.cols as i32,
+        ld: x.state.ld as i32,
+        branches: branches as i32,
+    };
+    Ok(launch(
+        &tree::COLUMN_GATHER,
+        dtype,
+        (batch, members),
+        &args,
+        &[x.state, x.actions, x.outcome, x.index],
+        &[x.x, x.batch_actions, x.batch_outcome],
+    ))
+}

@@ -1,0 +1,5 @@
+//! Replay.
+
+mod column;
+
+pub use column::{ColumnGather, column_gather, column_sample};

@@ -1,0 +1,121 @@
+//! All metrics of a series under their names, in the order of a report.
+
+use crate::metric::Metric;
+use crate::series::Series;
+use crate::{
+    break_even_bp, cagr, calmar, cost_share, cvar_bars, cvar_days, days_per_year, exposure_share,
+    max_drawdown_closes, max_drawdown_worst, mean_holding_bars, mean_holding_hours, mean_leverage, mean_trip,
+    periods_per_year, profit_factor, sharpe_bars, sharpe_days, sortino, total_return, trip_count, turnover,
+    volatility, win_rate,
+};
+
+/// What a metric counts, for printing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// A plain number.
+    Ratio,
+    /// A share, printed as a percentage.
+    Share,
+    /// A whole number.
+    Count,
+    /// Money units of the ledger.
+    Money,
+    /// Basis points.
+    BasisPoints,
+    /// Times, as in 2.1×.
+    Times,
+    /// Bars.
+    Bars,
+    /// Hours.
+    Hours,
+}
+
+/// A metric under its name.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Named {
+    /// Stable key, for files.
+    pub key: &'static str,
+    /// Name for people.
+    pub label: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// What it comes to.
+    pub metric: Metric,
+}
+
+type Entry = (&'static str, &'static str, Unit, fn(&Series) -> Metric);
+
+const ENTRIES: [Entry; 24] = [
+    ("total_return", "Total return", Unit::Share, total_return),
+    ("cagr", "Growth per year (CAGR)", Unit::Share, cagr),
+    ("volatility", "Volatility per year", Unit::Share, volatility),
+    ("sharpe_days", "Sharpe, per session day", Unit::Ratio, sharpe_days),
+    ("sharpe_bars", "Sharpe, per bar", Unit::Ratio, sharpe_bars),
+    ("sortino", "Sortino, per bar", Unit::Ratio, sortino),
+    ("calmar", "Calmar", Unit::Ratio, calmar),
+    ("max_drawdown_closes", "Deepest drawdown, on closes", Unit::Share, max_drawdown_closes),
+    ("max_drawdown_worst", "Deepest drawdown, within bars", Unit::Share, max_drawdown_worst),
+    ("cvar_days", "CVaR 5 %, per session day", Unit::Share, cvar_days),
+    ("cvar_bars", "CVaR 5 %, per bar", Unit::Share, cvar_bars),
+    ("turnover", "Turnover per year", Unit::Times, turnover),
+    ("exposure_share", "Share of bars with a position", Unit::Share, exposure_share),
+    ("mean_leverage", "Mean leverage", Unit::Times, mean_leverage),
+    ("cost_share", "Costs over starting equity", Unit::Share, cost_share),
+    ("break_even_bp", "Break-even cost per traded notional", Unit::BasisPoints, break_even_bp),
+    ("trip_count", "Round trips", Unit::Count, trip_count),
+    ("win_rate", "Winning round trips", Unit::Share, win_rate),
+    ("profit_factor", "Profit factor", Unit::Ratio, profit_factor),
+    ("mean_trip", "Mean gain of a round trip", Unit::Money, mean_trip),
+    ("mean_holding_bars", "Mean holding time, bars", Unit::Bars, mean_holding_bars),
+    ("mean_holding_hours", "Mean holding time, hours", Unit::Hours, mean_holding_hours),
+    ("periods_per_year", "Bars per year, counted", Unit::Count, periods_per_year),
+    ("days_per_year", "Session days per year, counted", Unit::Count, days_per_year),
+];
+
+/// Every metric of a series.
+pub fn summary(series: &Series) -> Vec<Named> {
+    ENTRIES.iter().map(|&(key, label, unit, of)| Named { key, label, unit, metric: of(series) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::series::daily;
+    use foxhunt_ledger::{reconcile, synth::Synth};
+
+    /// Nothing in a summary is ever NaN or infinite, on the worst series that there are.
+    #[test]
+    fn always_finite_or_undefined() {
+        let hopeless: [&[i64]; 7] = [
+            &[],
+            &[1],
+            &[0, 0, 0],
+            &[i64::MAX, i64::MIN, i64::MAX],
+            &[100, -100, 100],
+            &[1, i64::MAX],
+            &[i64::MAX; 500],
+        ];
+        for equity in hopeless {
+            for named in summary(&daily(equity)) {
+                assert!(named.metric.value().is_none_or(f64::is_finite), "{named:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_year_of_trading_defines_everything() {
+        let ledger = Synth::default().ledger();
+        let lines = reconcile(&ledger).unwrap().members[0];
+        let summary = summary(&Series::new(&ledger, &lines));
+        assert_eq!(summary.len(), 24);
+        for named in &summary {
+            assert!(named.metric.value().is_some(), "{named:?}");
+        }
+        let get = |key| summary.iter().find(|named| named.key == key).unwrap().metric.value().unwrap();
+        // 6,240 bars on 261 days, within 52 weeks of a year of 365 days.
+        assert!((get("periods_per_year") - 6_240.0 * 365.0 / 364.0).abs() < 1e-9);
+        assert!((get("days_per_year") - 261.0 * 365.0 / 364.0).abs() < 1e-9);
+        assert!(get("max_drawdown_worst") >= get("max_drawdown_closes"));
+        assert!(get("cvar_days") < get("cvar_bars"));
+    }
+}

@@ -1,0 +1,5 @@
+//! Networks, one file each.
+
+mod branching_q;
+
+pub use branching_q::{BranchingQ, BranchingQConfig};

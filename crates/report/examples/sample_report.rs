@@ -1,0 +1,39 @@
+//! Writes a report of a made-up ledger, to look at, and the ledger itself if a directory is given:
+//! `cargo run -p foxhunt-report --example sample_report -- FILE [DIRECTORY]`.
+
+use std::path::Path;
+
+use foxhunt_ledger::synth::Synth;
+use foxhunt_report::{EpochPoint, LearningCurve, ReportInput, write_report};
+
+const CONFIG: &str = "[market]\ninstrument = \"EUR/USD\"\nmax_leverage = 2.0\n\n[train]\nepochs = 50\nseed = 7\n\n\
+                      [network]\nhead = \"c51\"\natoms = 51\n";
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: sample_report FILE [DIRECTORY]")?;
+    let agent = Synth::default().ledger();
+    let hold = Synth { members: 1, buy_and_hold: true, ..Synth::default() }.ledger();
+    let curve = |member: u32| LearningCurve {
+        member,
+        points: (0..50).map(|epoch| point(epoch, f64::from(member))).collect(),
+    };
+    let curves: Vec<LearningCurve> = (0..3).map(curve).collect();
+    let input = ReportInput { ledger: &agent, baselines: &[hold], curves: &curves, config_toml: CONFIG };
+    write_report(Path::new(&path), &input)?;
+    if let Some(directory) = std::env::args().nth(2) {
+        agent.write(Path::new(&directory))?;
+    }
+    Ok(())
+}
+
+/// A curve that looks like training.
+fn point(epoch: u32, member: f64) -> EpochPoint {
+    let t = f64::from(epoch);
+    let wiggle = (t * (1.3 + 0.4 * member)).sin() + 0.6 * (t * (2.9 - 0.5 * member)).cos();
+    EpochPoint {
+        epoch,
+        loss: 0.55 + 2.4 * (-t / 9.0).exp() + 0.05 * wiggle,
+        episode_return: 0.03 * (1.0 - (-t / 14.0).exp()) - 0.012 + 0.003 * wiggle + 0.002 * member,
+        epsilon: (1.0 - t / 30.0).max(0.05),
+    }
+}

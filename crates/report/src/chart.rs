@@ -1,0 +1,32 @@
+//! The charts. Each is drawn twice, for wide and for narrow pages; the style sheet shows one of the two.
+
+mod closeup;
+mod curves;
+mod equity;
+mod panel;
+mod positions;
+mod trips;
+mod waterfall;
+
+use maud::{Markup, PreEscaped, html};
+
+use crate::svg::Size;
+
+pub(crate) use closeup::closeup;
+pub(crate) use curves::curve;
+pub(crate) use equity::equity;
+pub(crate) use positions::positions;
+pub(crate) use trips::trips;
+pub(crate) use waterfall::{Step, waterfall};
+
+/// A chart in both sizes. Heights are in pixels; the widths are those of the page.
+fn both(wide: (f64, f64), narrow: (f64, f64), draw: impl Fn(Size) -> PreEscaped<String>) -> Markup {
+    html! {
+        (draw(Size { width: wide.0, height: wide.1, narrow: false }))
+        (draw(Size { width: narrow.0, height: narrow.1, narrow: true }))
+    }
+}
+
+/// Width of a chart that fills a wide page, and of one that fills a narrow page.
+const FULL: f64 = 1040.0;
+const NARROW: f64 = 384.0;

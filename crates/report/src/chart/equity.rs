@@ -1,0 +1,112 @@
+//! Equity of all members and baselines, with the drawdown of each below it.
+
+use foxhunt_metrics::{Series, underwater};
+use maud::Markup;
+
+use super::panel::{Panel, extent};
+use super::{FULL, NARROW, both};
+use crate::format::{decimal, percent};
+use crate::sample::{band, min_max};
+use crate::scale::with_room;
+use crate::svg::Svg;
+use crate::view::View;
+
+type Line = Vec<(f64, f64)>;
+
+struct Lines {
+    shown: Line,
+    members: Vec<Line>,
+    baselines: Vec<Line>,
+}
+
+impl Lines {
+    fn of(agent: &View<'_>, baselines: &[View<'_>], line: impl Fn(&View<'_>, &Series) -> Line) -> Self {
+        let members: Vec<Line> = agent.members.iter().map(|member| line(agent, &member.series)).collect();
+        Self {
+            shown: line(agent, &agent.shown().series),
+            members: if members.len() > 1 { members } else { Vec::new() },
+            baselines: baselines.iter().map(|view| line(view, &view.shown().series)).collect(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Line> {
+        [&self.shown].into_iter().chain(&self.members).chain(&self.baselines)
+    }
+
+    fn draw(&self, svg: &mut Svg, panel: &Panel, x: (f64, f64)) {
+        let buckets = panel.buckets() / 2;
+        let edges = band(&self.members, x, buckets);
+        let upper = edges.iter().map(|&(x, _, high)| (x, high));
+        let lower = edges.iter().rev().map(|&(x, low, _)| (x, low));
+        svg.area("band", &panel.to_pixels(&upper.chain(lower).collect::<Vec<_>>()));
+        for (k, line) in self.baselines.iter().enumerate() {
+            let class = format!("baseline baseline-{}", k % 4);
+            svg.path(&class, &panel.to_pixels(&min_max(line, panel.buckets())));
+        }
+        svg.path("agent", &panel.to_pixels(&min_max(&self.shown, panel.buckets())));
+    }
+}
+
+/// Equity in the account's currency above, drawdown from the highest close below.
+pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
+    let money = Lines::of(agent, baselines, |view, series| {
+        let point = |(&t, &e): (&i64, &i64)| (t as f64, view.units.amount(e as f64));
+        series.time_ns.iter().zip(&series.equity).map(point).collect()
+    });
+    let below = Lines::of(agent, baselines, |_, series| {
+        series.time_ns.iter().map(|&t| t as f64).zip(underwater(series)).collect()
+    });
+    let times = money.all().flatten().map(|&(x, _)| x);
+    let x = times.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+    let (low, high) = extent(money.all());
+    let y = with_room(low, high);
+    let deepest = extent(below.all()).0.min(-1e-4);
+
+    both((FULL, 460.0), (NARROW, 400.0), |size| {
+        let mut svg = Svg::new(size);
+        let upper_height = if size.narrow { 215.0 } else { 270.0 };
+        let upper = Panel::across(size, 22.0, upper_height, x, y);
+        let top = upper.bottom() + 34.0;
+        let lower = Panel::across(size, top, size.height - top - 26.0, x, (deepest * 1.08, 0.0));
+        let start = agent.units.amount(agent.ledger.header.start_cash as f64);
+        upper.heading(&mut svg, &format!("Equity, {}", agent.units.currency));
+        upper.date_lines(&mut svg);
+        upper.y_axis(&mut svg, |value, decimals| axis_money(value, decimals, size.narrow));
+        upper.level(&mut svg, "zero", start);
+        money.draw(&mut svg, &upper, x);
+        lower.heading(&mut svg, "Drawdown from the highest close");
+        lower.dates(&mut svg);
+        lower.y_axis(&mut svg, |value, decimals| percent(value, decimals.saturating_sub(2)));
+        let drawn = min_max(&below.shown, lower.buckets());
+        let mut filled = lower.to_pixels(&drawn);
+        let ends = (filled.first().map_or(0.0, |p| p.0), filled.last().map_or(0.0, |p| p.0));
+        filled.insert(0, (ends.0, lower.py(0.0)));
+        filled.push((ends.1, lower.py(0.0)));
+        svg.area("underwater", &filled);
+        below.draw(&mut svg, &lower, x);
+        svg.finish("Equity over time with the drawdown below it")
+    })
+}
+
+/// Money on an axis; thousands as k where room is short.
+fn axis_money(value: f64, decimals: usize, narrow: bool) -> String {
+    if narrow && value.abs() >= 10_000.0 {
+        let thousands = decimal(value / 1_000.0, 3);
+        let trimmed = thousands.trim_end_matches('0').trim_end_matches('.');
+        return format!("{trimmed}k");
+    }
+    decimal(value, decimals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axis_labels() {
+        assert_eq!(axis_money(102_500.0, 0, true), "102.5k");
+        assert_eq!(axis_money(100_000.0, 0, true), "100k");
+        assert_eq!(axis_money(102_500.0, 0, false), "102,500");
+        assert_eq!(axis_money(950.0, 1, true), "950.0");
+    }
+}

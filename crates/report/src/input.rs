@@ -1,0 +1,63 @@
+//! What a report is made from.
+
+use std::path::PathBuf;
+
+use foxhunt_ledger::{Ledger, ReconcileError};
+
+/// Everything a report shows.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportInput<'a> {
+    /// The backtest of the agent, one or several members.
+    pub ledger: &'a Ledger,
+    /// Backtests of other strategies over the same window at equal costs, buy-and-hold first.
+    pub baselines: &'a [Ledger],
+    /// How training went, one per member; may be empty.
+    pub curves: &'a [LearningCurve],
+    /// The resolved configuration as TOML.
+    pub config_toml: &'a str,
+}
+
+/// How one member's training went.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LearningCurve {
+    /// Index of the member in the ledger's header.
+    pub member: u32,
+    /// Epochs in order.
+    pub points: Vec<EpochPoint>,
+}
+
+/// One epoch of training. What is not finite is left out of the chart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EpochPoint {
+    /// Number of the epoch.
+    pub epoch: u32,
+    /// Mean loss.
+    pub loss: f64,
+    /// Mean log return of the episodes that ended.
+    pub episode_return: f64,
+    /// Share of random actions.
+    pub epsilon: f64,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// A ledger contradicts itself, so nothing made from it could be trusted.
+    #[error("the ledger of {which} does not reconcile")]
+    Reconcile {
+        /// `the agent`, or the baseline's name.
+        which: String,
+        /// Where.
+        #[source]
+        source: ReconcileError,
+    },
+    /// The file system refused.
+    #[error("cannot write {path}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        #[source]
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,127 @@
+//! The headline: a few figures in large, then all of them beside the baselines.
+
+use foxhunt_metrics::{Metric, Named, Unit, over_members};
+use maud::{Markup, html};
+
+use super::Notes;
+use crate::format::signed;
+use crate::view::View;
+
+const TILES: [(&str, &str); 4] = [
+    ("total_return", "Total return"),
+    ("sharpe_days", "Sharpe, per day"),
+    ("max_drawdown_worst", "Deepest drawdown"),
+    ("cost_share", "Costs over equity"),
+];
+
+/// Where a new group of rows begins, and its name.
+const GROUPS: [(&str, &str); 4] = [
+    ("total_return", "Return and risk"),
+    ("turnover", "Trading"),
+    ("trip_count", "Round trips"),
+    ("periods_per_year", "Calendar"),
+];
+
+/// Tiles and table.
+pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
+    let mut notes = Notes::default();
+    let keys = agent.shown().summary.clone();
+    let many = agent.members.len() > 1;
+    html! {
+        section #summary {
+            h2 { "Summary" }
+            div.tiles {
+                @for (key, label) in TILES {
+                    (tile(agent, baselines, &keys, key, label))
+                }
+            }
+            div.scroll {
+                table.figures {
+                    thead {
+                        tr {
+                            th { "" }
+                            @if many {
+                                th.number { (agent.name) br; span.quiet { "mean of " (agent.members.len()) " members" } }
+                                th.number.range { span.quiet { "lowest … highest" } }
+                            } @else {
+                                th.number { (agent.name) }
+                            }
+                            @for baseline in baselines { th.number { (baseline.name) } }
+                        }
+                    }
+                    tbody {
+                        @for named in &keys {
+                            @if let Some((_, group)) = GROUPS.iter().find(|(key, _)| *key == named.key) {
+                                tr.group { th colspan=(3 + baselines.len()) { (group) } }
+                            }
+                            (row(agent, baselines, named, &mut notes))
+                        }
+                    }
+                }
+            }
+            (notes.list())
+        }
+    }
+}
+
+/// What stands for the agent as a whole: the mean over members where there are several.
+fn central(view: &View<'_>, key: &str) -> Option<Metric> {
+    let figures = view.figures(key);
+    match over_members(&figures) {
+        Ok(spread) => Some(Metric::Value(spread.mean)),
+        Err(_) => {
+            figures.iter().copied().find(|figure| figure.value().is_some()).or(figures.first().copied())
+        }
+    }
+}
+
+fn tile(agent: &View<'_>, baselines: &[View<'_>], keys: &[Named], key: &str, label: &str) -> Markup {
+    let unit = keys.iter().find(|named| named.key == key).map_or(Unit::Ratio, |named| named.unit);
+    let text = |view: &View<'_>| match central(view, key) {
+        Some(Metric::Value(value)) => {
+            let text = view.units.metric(value, unit);
+            if key == "total_return" { signed(text) } else { text }
+        }
+        _ => "undefined".to_owned(),
+    };
+    html! {
+        div.tile {
+            div.tile-label { (label) }
+            div.tile-value { (text(agent)) }
+            @if let Some(baseline) = baselines.first() {
+                div.tile-beside { (baseline.name) " " b { (text(baseline)) } }
+            }
+        }
+    }
+}
+
+fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Notes) -> Markup {
+    let figures = agent.figures(named.key);
+    let mut cell = |view: &View<'_>, metric: Option<Metric>| match metric {
+        Some(Metric::Value(value)) => html! { (view.units.metric(value, named.unit)) },
+        Some(Metric::Undefined(reason)) => notes.undefined(reason),
+        None => html! {},
+    };
+    let spread = over_members(&figures).ok();
+    html! {
+        tr {
+            th scope="row" { (named.label) }
+            td.number {
+                (cell(agent, central(agent, named.key)))
+                @if let Some(spread) = spread.filter(|spread| spread.defined < spread.members) {
+                    span.quiet { " of " (spread.defined) }
+                }
+            }
+            @if agent.members.len() > 1 {
+                td.number.quiet.range {
+                    @if let Some(spread) = spread {
+                        (agent.units.metric(spread.min, named.unit)) " … " (agent.units.metric(spread.max, named.unit))
+                    }
+                }
+            }
+            @for baseline in baselines {
+                td.number { (cell(baseline, central(baseline, named.key))) }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! How training went.
+
+use maud::{Markup, html};
+
+use crate::chart::curve;
+use crate::input::LearningCurve;
+
+/// Loss, return and share of random actions by epoch; none without curves.
+pub(crate) fn training(curves: &[LearningCurve]) -> Option<Markup> {
+    if curves.iter().all(|curve| curve.points.is_empty()) {
+        return None;
+    }
+    let lost = curves.iter().flat_map(|curve| &curve.points).filter(|point| !point.loss.is_finite()).count();
+    let charts = [
+        curve(curves, "Loss", |point| point.loss),
+        curve(curves, "Log return of an episode", |point| point.episode_return),
+        curve(curves, "Share of random actions", |point| point.epsilon),
+    ];
+    Some(html! {
+        section #training {
+            h2 { "Training" }
+            figure {
+                figcaption {
+                    span.item {
+                        span.key.key-agent {} "mean of " (curves.len())
+                        @if curves.len() == 1 { " member" } @else { " members" }
+                    }
+                    @if curves.len() > 1 { span.item { span.key.key-band {} "lowest to highest" } }
+                }
+                div.small-charts { @for chart in charts.into_iter().flatten() { div { (chart) } } }
+            }
+            @if lost > 0 { p.notes { "Left out: " (lost) " epochs whose loss was not a finite number." } }
+        }
+    })
+}

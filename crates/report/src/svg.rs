@@ -1,0 +1,156 @@
+//! A drawing: SVG elements with CSS classes instead of colours.
+
+use std::fmt::Write as _;
+
+use maud::PreEscaped;
+
+/// Pixels of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Size {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    /// True for the drawing that narrow pages show.
+    pub(crate) narrow: bool,
+}
+
+/// Which end of a text its position is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// An SVG under construction.
+pub(crate) struct Svg {
+    size: Size,
+    body: String,
+}
+
+impl Svg {
+    pub(crate) fn new(size: Size) -> Self {
+        Self { size, body: String::new() }
+    }
+
+    /// The finished element; `label` says what it shows to those who cannot see it.
+    pub(crate) fn finish(self, label: &str) -> PreEscaped<String> {
+        let Size { width, height, narrow } = self.size;
+        let class = if narrow { "narrow" } else { "wide" };
+        PreEscaped(format!(
+            "<svg class=\"chart {class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{}</svg>",
+            escape(label),
+            self.body
+        ))
+    }
+
+    pub(crate) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+        self.push(format_args!(
+            "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"
+        ));
+    }
+
+    pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64), title: &str) {
+        let title =
+            if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
+        self.push(format_args!(
+            "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\">{title}</rect>"
+        ));
+    }
+
+    pub(crate) fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        self.push(format_args!(
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
+            escape(text)
+        ));
+    }
+
+    /// An open line through points.
+    pub(crate) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
+        if !points.is_empty() {
+            let d = move_through(points);
+            self.push(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
+        }
+    }
+
+    /// The filled area within points.
+    pub(crate) fn area(&mut self, class: &str, points: &[(f64, f64)]) {
+        if !points.is_empty() {
+            let d = move_through(points);
+            self.push(format_args!("<path class=\"{class}\" d=\"{d}Z\"/>"));
+        }
+    }
+
+    /// Small triangles, up or down, with their tips at the points: one path for all of them.
+    pub(crate) fn triangles(&mut self, class: &str, tips: &[(f64, f64)], up: bool, side: f64) {
+        let mut d = String::new();
+        let down = if up { side } else { -side };
+        for (x, y) in tips {
+            let half = side * 0.6;
+            let _ = write!(d, "M{x:.1} {y:.1}l{half:.1} {down:.1}h{:.1}z", -2.0 * half);
+        }
+        if !d.is_empty() {
+            self.push(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
+        }
+    }
+
+    fn push(&mut self, element: std::fmt::Arguments<'_>) {
+        // Writing to a String cannot fail.
+        let _ = self.body.write_fmt(element);
+    }
+}
+
+fn move_through(points: &[(f64, f64)]) -> String {
+    let mut d = String::with_capacity(points.len() * 12);
+    let mut last = String::new();
+    for (k, (x, y)) in points.iter().enumerate() {
+        let here = format!("{x:.1} {y:.1}");
+        // Neighbours on the same tenth of a pixel need no second mention.
+        if here != last {
+            d.push(if k == 0 { 'M' } else { 'L' });
+            d.push_str(&here);
+        }
+        last = here;
+    }
+    d
+}
+
+/// Text made safe for SVG and attributes.
+pub(crate) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements() {
+        let mut svg = Svg::new(Size { width: 100.0, height: 50.0, narrow: true });
+        svg.path("a", &[(0.0, 1.0), (0.01, 1.04), (2.0, 3.0)]);
+        svg.text("t", (1.0, 2.0), Anchor::End, "<b>&\"");
+        svg.triangles("up", &[(5.0, 6.0)], true, 5.0);
+        assert_eq!(
+            svg.finish("it's").into_string(),
+            "<svg class=\"chart narrow\" viewBox=\"0 0 100 50\" role=\"img\" aria-label=\"it&#39;s\">\
+             <path class=\"a\" d=\"M0.0 1.0L2.0 3.0\"/>\
+             <text class=\"t\" x=\"1.0\" y=\"2.0\" text-anchor=\"end\">&lt;b&gt;&amp;&quot;</text>\
+             <path class=\"up\" d=\"M5.0 6.0l3.0 5.0h-6.0z\"/></svg>"
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! The report as a reader gets it.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use foxhunt_ledger::{Ledger, MemberInfo, reconcile, synth::Synth};
+use foxhunt_metrics::{Series, total_return};
+use foxhunt_report::{EpochPoint, LearningCurve, ReportError, ReportInput, render, write_report};
+
+fn agent() -> Ledger {
+    Synth { bars: 900, ..Synth::default() }.ledger()
+}
+
+fn hold() -> Ledger {
+    Synth { bars: 900, members: 1, buy_and_hold: true, ..Synth::default() }.ledger()
+}
+
+fn curves() -> Vec<LearningCurve> {
+    let point = |epoch: u32| EpochPoint {
+        epoch,
+        loss: if epoch == 3 { f64::NAN } else { 1.0 / f64::from(epoch + 1) },
+        episode_return: 0.01,
+        epsilon: 0.05,
+    };
+    (0..3).map(|member| LearningCurve { member, points: (0..5).map(point).collect() }).collect()
+}
+
+fn page(ledger: &Ledger, baselines: &[Ledger]) -> String {
+    render(&ReportInput { ledger, baselines, curves: &curves(), config_toml: "[market]\nlev = \"<2>\"\n" })
+        .unwrap()
+}
+
+#[test]
+fn it_holds_every_part_and_loads_nothing() {
+    let text = page(&agent(), &[hold()]);
+    for part in [
+        "summary",
+        "equity",
+        "months",
+        "uncertainty",
+        "positions",
+        "trades",
+        "costs",
+        "training",
+        "assumptions",
+        "run",
+        "config",
+    ] {
+        assert!(text.contains(&format!("<section id=\"{part}\">")), "{part}");
+    }
+    for loader in ["http:", "https:", "src=", "href=", "url(", "@import", "<script", "<link", "<img"] {
+        assert!(!text.contains(loader), "{loader}");
+    }
+    for nonsense in ["NaN", "Infinity", ">inf", "\"inf"] {
+        assert!(!text.contains(nonsense), "{nonsense}");
+    }
+    assert!(text.contains("Left out: 3 epochs whose loss was not a finite number."));
+}
+
+#[test]
+fn equal_input_gives_equal_bytes() {
+    assert!(page(&agent(), &[hold()]) == page(&agent(), &[hold()]));
+}
+
+/// The figures in the page are those of the metrics and of the ledger.
+#[test]
+fn figures_are_those_of_the_ledger() {
+    let ledger = Synth { bars: 900, members: 1, ..Synth::default() }.ledger();
+    let text = page(&ledger, &[]);
+    let lines = reconcile(&ledger).unwrap().members[0];
+    let share = total_return(&Series::new(&ledger, &lines)).value().unwrap();
+    let sign = if share < 0.0 { "−" } else { "+" };
+    let printed = format!("<div class=\"tile-value\">{sign}{:.2}\u{202f}%</div>", share.abs() * 100.0);
+    assert!(text.contains(&printed), "{printed}");
+    // Fees to the unit: six decimals of a dollar.
+    let fees = format!("{}.{:06}", lines.fees / 1_000_000, lines.fees % 1_000_000);
+    assert!(text.contains(&format!("<td class=\"number\">−{fees}</td>")), "{fees}");
+}
+
+#[test]
+fn every_string_is_escaped() {
+    let mut ledger = agent();
+    let evil = "<script>alert('x')</script>\"&";
+    ledger.header.instrument = evil.into();
+    ledger.header.quote_currency = evil.into();
+    ledger.header.program = evil.into();
+    ledger.header.price_unit = evil.into();
+    ledger.header.lot = evil.into();
+    ledger.header.window.name = evil.into();
+    ledger.header.data.name = evil.into();
+    ledger.header.data.sha256 = evil.into();
+    ledger.header.assumptions = vec![evil.into()];
+    for member in &mut ledger.header.members {
+        member.label = evil.into();
+    }
+    let mut baseline = hold();
+    baseline.header.baseline = Some(evil.into());
+    let baselines = [baseline];
+    let input = ReportInput { ledger: &ledger, baselines: &baselines, curves: &[], config_toml: evil };
+    let text = render(&input).unwrap();
+    assert!(!text.contains("<script") && !text.contains("alert('x')</"));
+    assert!(text.matches("&lt;script&gt;").count() > 10);
+}
+
+#[test]
+fn what_is_undefined_says_why() {
+    // Three bars of doing nothing.
+    let mut ledger = Synth { bars: 3, members: 1, ..Synth::default() }.ledger();
+    ledger.bars.truncate(1);
+    ledger.fills.clear();
+    let text = page(&ledger, &[]);
+    assert!(text.contains("title=\"needs at least 1 observations, there are 0\">undefined<sup>"));
+    assert!(text.contains("title=\"nothing was traded\">undefined<sup>"));
+    assert!(text.contains("title=\"no round trip was completed\">undefined<sup>"));
+    assert!(text.contains("Nothing was traded."));
+    assert!(!text.contains("NaN"));
+}
+
+#[test]
+fn ruin_is_reported_too() {
+    let ledger =
+        Synth { seed: 2, max_leverage_e4: 300_000, volatility_bp: 60.0, stop_sd: 0.0, ..Synth::default() }
+            .ledger();
+    assert!(ledger.bars.iter().any(|row| row.flags.terminated));
+    let text = page(&ledger, &[]);
+    assert!(text.contains("<section id=\"costs\">") && !text.contains("NaN"));
+}
+
+#[test]
+fn a_ledger_that_does_not_add_up_gets_no_report() {
+    let mut ledger = agent();
+    ledger.bars[20].equity += 1;
+    let directory = std::env::temp_dir().join(format!("foxhunt-report-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("report.html");
+    let broken = ReportInput { ledger: &ledger, baselines: &[], curves: &[], config_toml: "" };
+    let error = write_report(&path, &broken).unwrap_err();
+    assert_eq!(error.to_string(), "the ledger of the agent does not reconcile");
+    assert!(!path.exists());
+    let sound = agent();
+    let mut baseline = hold();
+    baseline.bars[9].cash -= 1;
+    let baselines = [baseline];
+    let input = ReportInput { ledger: &sound, baselines: &baselines, curves: &[], config_toml: "" };
+    let error = write_report(&path, &input).unwrap_err();
+    assert_eq!(error.to_string(), "the ledger of buy and hold does not reconcile");
+    let input = ReportInput { baselines: &[], ..input };
+    write_report(&path, &input).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), render(&input).unwrap());
+    let missing = directory.join("none").join("report.html");
+    assert!(matches!(write_report(&missing, &input), Err(ReportError::Io { .. })));
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn many_members_share_the_page() {
+    let ledger = Synth { bars: 400, members: 24, ..Synth::default() }.ledger();
+    assert_eq!(ledger.header.members.iter().map(|m: &MemberInfo| m.id).max(), Some(23));
+    let text = page(&ledger, &[hold()]);
+    assert!(text.contains("mean of 24 members"));
+    // The exact table shows the middle member and the baseline only.
+    assert_eq!(text.matches("Change in equity</th>").count(), 1);
+    assert!(text.len() < 600_000, "{}", text.len());
+}

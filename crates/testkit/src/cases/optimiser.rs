@@ -1,0 +1,175 @@
+//! Gradient norm, clip, AdamW, EMA and stochastic rounding against F64 and against the host's Philox.
+
+use crate::{Case, CaseError, Output, Random, Setting};
+use foxhunt_core::{
+    Bf16, DType,
+    rng::{Purpose, draw16, member_seed},
+};
+use foxhunt_device::Device;
+use foxhunt_kernels::optim::{Hyper, IMAGE_COLUMNS, OptimiserState};
+use foxhunt_nn::{Init, Options, ParamSpec, Plan, op::Optimise};
+
+pub(super) fn cases() -> Vec<Box<dyn Case>> {
+    vec![Box::new(Optimiser)]
+}
+
+struct Optimiser;
+
+const STEPS: u64 = 3;
+const LR: f64 = 3e-4;
+const BETA1: f64 = 0.9;
+const BETA2: f64 = 0.999;
+const TAU: f64 = 0.005;
+const DECAY: f64 = 0.01;
+const EPS: f64 = 1e-8;
+const CLIP: f64 = 1.0;
+
+fn fixed(x: f64, bits: i32) -> f64 {
+    (x * 2_f64.powi(bits)).round()
+}
+
+impl Case for Optimiser {
+    fn name(&self) -> &'static str {
+        "adamw"
+    }
+
+    /// Rows and columns of two matrices.
+    fn sizes(&self) -> Vec<Vec<usize>> {
+        [[1, 1], [33, 70], [300, 64]].map(Vec::from).into()
+    }
+
+    fn exact(&self) -> bool {
+        true
+    }
+
+    fn run(&self, device: &Device, s: &Setting, check: bool) -> Result<Vec<Output>, CaseError> {
+        let mut plan = Plan::new(s.dtype, s.members);
+        let (rows, cols) = (s.size[0], s.size[1]);
+        let none = Init::Constant(0.0);
+        let specs = vec![ParamSpec::matrix("w", rows, cols, none), ParamSpec::vector("b", rows, none)];
+        let net = plan.net("net", specs);
+        let state = Optimise::state(&mut plan, "net");
+        Optimise::push(&mut plan, &net, state);
+        let runtime = plan.compile(device, Options { guard_bytes: 64 })?;
+
+        let mut random = Random::new(s.seed);
+        let image = net.tiles * IMAGE_COLUMNS;
+        let images = [net.weight, net.m, net.v, net.target, net.gradient];
+        for (t, scale) in images.into_iter().zip([0.1, 1e-3, 1e-6, 0.1, 1e-2]) {
+            let mut values = vec![0.0_f32; s.members * image];
+            for member in 0..s.members {
+                for p in &net.params {
+                    for at in p.part_elements(0) {
+                        for x in &mut values[member * image + at..member * image + at + p.spec.cols] {
+                            *x = if s.wild { random.wild() } else { (scale * random.normal()) as f32 };
+                            if t == net.v {
+                                *x = x.abs();
+                            }
+                        }
+                    }
+                }
+            }
+            runtime.write(t, &values)?;
+        }
+        let seeds: Vec<u64> = (0..s.members as u64).map(|m| member_seed(s.seed, m)).collect();
+        let hyper = |seed: u64| Hyper {
+            beta1_q64: fixed(BETA1, 64) as u64,
+            beta2_q64: fixed(BETA2, 64) as u64,
+            eps_q64: fixed(EPS, 64) as u64,
+            seed,
+            lr_q40: fixed(LR, 40) as u32,
+            tau_q32: fixed(TAU, 32) as u32,
+            decay_q32: fixed(DECAY, 32) as u32,
+            clip_q16: fixed(CLIP, 16) as u32,
+        };
+        runtime.write_raw(state.1, &seeds.iter().map(|s| hyper(*s)).collect::<Vec<_>>())?;
+
+        // Step by step, so that each is held against F64 from the stored state before it.
+        for step in 1..=STEPS {
+            let before: Vec<Vec<f32>> = images.iter().map(|t| runtime.read(*t)).collect::<Result<_, _>>()?;
+            runtime.run("main", 1)?;
+            device.synchronize()?;
+            if check {
+                let after: Vec<Vec<f32>> =
+                    images[..4].iter().map(|t| runtime.read(*t)).collect::<Result<_, _>>()?;
+                for m in 0..s.members {
+                    check_step(s.dtype, &net, (seeds[m], step), m * image, &before, &after)?;
+                }
+            }
+        }
+        runtime.check_guards()?;
+        let counters = runtime.read_raw::<OptimiserState>(state.0)?;
+        if check {
+            for c in &counters {
+                let want = BETA2.powi(STEPS as i32) * 2_f64.powi(64);
+                let off = (c.beta2_power as f64 / want - 1.0).abs();
+                if c.step != STEPS || c.skipped != 0 || off > 1e-12 {
+                    return Err(CaseError::Differs(format!("counters are {c:?}, beta2^t off by {off:e}")));
+                }
+            }
+        }
+        let mut outputs =
+            vec![Output { name: "counters".into(), bytes: runtime.read_bytes(state.0)?, values: Vec::new() }];
+        for (t, name) in images.into_iter().zip(["p", "m", "v", "target"]) {
+            outputs.push(Output { name: name.into(), bytes: runtime.read_bytes(t)?, values: Vec::new() });
+        }
+        Ok(outputs)
+    }
+}
+
+/// One step of one member in F64 from the stored state; BF16 results must be one of the two neighbours, and the one
+/// that the host's Philox says.
+fn check_step(
+    dtype: DType,
+    net: &foxhunt_nn::Net,
+    (seed, step): (u64, u64),
+    base: usize,
+    before: &[Vec<f32>],
+    after: &[Vec<f32>],
+) -> Result<(), CaseError> {
+    let elements = || {
+        net.params.iter().flat_map(|p| {
+            let packs = p.spec.cols.div_ceil(8) * 8;
+            p.part_elements(0).enumerate().flat_map(move |(row, at)| {
+                (0..p.spec.cols).map(move |c| (p, at + c, (row * packs + c) as u64))
+            })
+        })
+    };
+    let norm = elements().map(|(_, at, _)| f64::from(before[4][base + at]).powi(2)).sum::<f64>().sqrt();
+    let factor = if norm > CLIP { CLIP / norm } else { 1.0 };
+    for (p, at, element) in elements() {
+        let [w, m, v, target, g] = [0, 1, 2, 3, 4].map(|i: usize| f64::from(before[i][base + at]));
+        let g = g * factor;
+        let m1 = m + (1.0 - BETA1) * (g - m);
+        let v1 = v + (1.0 - BETA2) * (g * g - v);
+        let c = |beta: f64| 1.0 - beta.powi(step as i32);
+        let decay = if p.spec.decays { DECAY } else { 0.0 };
+        let u = m1 / c(BETA1) / ((v1 / c(BETA2)).sqrt() + EPS);
+        let w1 = w - LR * (u + decay * w);
+        let t1 = target + TAU * (w1 - target);
+        let purposes = [Purpose::RoundWeight, Purpose::RoundM, Purpose::RoundV, Purpose::RoundTarget];
+        // What the F32 arithmetic works with: results may be small differences of these.
+        let scales = [w.abs() + LR, m.abs() + g.abs(), v + g * g, target.abs() + w1.abs()];
+        for (i, (want, purpose)) in [w1, m1, v1, t1].into_iter().zip(purposes).enumerate() {
+            let got = after[i][base + at];
+            let slack = 1e-6 * scales[i];
+            let wrong = match dtype {
+                DType::F32 => (f64::from(got) - want).abs() > slack,
+                DType::Bf16 => {
+                    // Rounding with given noise is monotone; F64 and the kernel's F32 may straddle a threshold.
+                    let noise = draw16(seed, step, p.first_tensor, purpose, element);
+                    let round = |x: f64| Bf16::from_f32_stochastic(x as f32, noise).to_f32();
+                    !(round(want - slack)..=round(want + slack)).contains(&got)
+                }
+            };
+            if wrong {
+                return Err(CaseError::Differs(format!(
+                    "{}[{element}] of {} after step {step}: {got:e}, want {want:e}",
+                    ["p", "m", "v", "target"][i],
+                    p.spec.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
