@@ -126,7 +126,10 @@ fn accounts_follow_the_reference() {
                 let said = reference::step(&members[m].rules, account, seen, next, chosen[e], unit);
                 assert_eq!((row.reward_q20, row.scaled_q20), (said.row.reward_q20, said.scaled_q20));
                 assert_eq!(row.after.equity, said.row.equity);
-                assert_eq!((row.after.position, row.after.cancel), (said.row.position, said.row.cancel));
+                assert_eq!(
+                    (row.after.position, row.after.ended),
+                    (said.row.position, said.row.order_end | said.row.exit << 4)
+                );
                 assert_eq!(row.action, chosen[e]);
                 returns[e] += i64::from(row.reward_q20);
                 *account = said.account;

@@ -41,7 +41,8 @@ struct alignas(16) Summary {
   i64 equity, unrealised, peak;  // money
   i32 position;                  // lots
   u16 bars;                      // closes since the position was opened, at most 65,535
-  u8 fill_share, cancel;
+  u8 fill_share;
+  u8 ended;                      // OrderEnd in the low four bits, Exit in the high
 };
 
 // One row of replay: everything that s, a, r, s' are rebuilt from.
@@ -57,7 +58,7 @@ struct alignas(16) Transition {
 FN Summary summarise(const Rules& r, const Account& a, const Bar& bar) {
   const i32 close = mark(bar);
   return Summary{mark_to_market(r, a, close), (a.position * (i64)close - a.basis) * r.tv, a.peak, a.position,
-                 (u16)smaller(a.bars, 65535), a.fill_share, a.cancel};
+                 (u16)smaller(a.bars, 65535), a.fill_share, (u8)(a.order_end | a.exit << 4)};
 }
 
 // The next episode of an environment: a fresh account at a random bar of the window, L bars long or to the window's end.

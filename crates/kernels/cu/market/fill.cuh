@@ -25,15 +25,16 @@ FN i64 commission(const Rules& r, i64 lots, i32 price, i32 rate_e7) {
 }
 
 // A maker's fill in a bar: lots at its limit, or none. Touch is not a fill: the bar must trade through by a tick, with a
-// rebate by the half-spread (what a rebate buys must not be the spread itself). reason: why lots are missing.
-FN i32 maker_quantity(const Rules& r, bool buy, i64 lots, i64 limit, i32 half, const Bar& bar, u8& reason) {
+// rebate by the half-spread (what a rebate buys must not be the spread itself). end: why lots are missing, if any are.
+FN i32 maker_quantity(const Rules& r, bool buy, i64 lots, i64 limit, i32 half, const Bar& bar, u8& end) {
   const i32* p = side(bar, buy);
   const i64 into = buy ? limit - p[LOW] : p[HIGH] - limit, opened = buy ? limit - p[OPEN] : p[OPEN] - limit;
   if (bar.gap_seconds && opened > 0) {  // entered at the open, where it would have taken
-    reason = CANCEL_REJECTED;
+    end = END_REJECTED;
     return 0;
   }
-  reason = CANCEL_LIMIT;
+  end = END_LIMIT;
   if (into < (r.maker_fee_e7 < 0 ? larger(r.tick, half) : r.tick)) return 0;
+  end = fill_quantity(r, 1, bar.volume, 1, 1) ? END_PART_VOLUME : END_NO_VOLUME;
   return fill_quantity(r, lots, bar.volume, into, (i64)p[HIGH] - p[LOW]);
 }
