@@ -11,12 +11,12 @@ use foxhunt_core::{
 use foxhunt_device::Device;
 use foxhunt_kernels::{
     loss::{HeadShape, LossTotal, Outcome},
-    optim::Hyper,
+    optim::{AdamSettings, Hyper},
 };
 use foxhunt_nn::{
-    Options, Plan, PlanError,
+    Net, Options, Plan, PlanError, Tensor,
     net::{BranchingQ, BranchingQConfig},
-    op::{ColumnReplay, HeadSamples, Optimise},
+    op::{ColumnReplay, ColumnTensors, HeadSamples, Optimise},
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -25,6 +25,15 @@ const INPUTS: usize = 128;
 const ACTIONS: [usize; 3] = [9, 3, 3];
 const PARAMETERS: usize = 335_664;
 const SEED: u64 = 1;
+const ADAM: AdamSettings = AdamSettings {
+    learning_rate: 3e-4,
+    beta1: 0.9,
+    beta2: 0.999,
+    epsilon: 1e-8,
+    weight_decay: 0.01,
+    clip: 10.0,
+    tau: 0.005,
+};
 
 /// One size of the benchmark.
 #[derive(Clone, Copy, Debug)]
@@ -76,10 +85,6 @@ fn flops_per_sample() -> f64 {
     2.0 * (3 * (first + rest) + first + 2 * rest) as f64
 }
 
-fn fixed(x: f64, bits: i32) -> u64 {
-    (x * 2_f64.powi(bits)).round() as u64
-}
-
 /// `n` standard normals, the same on every machine.
 fn normals(n: usize) -> Vec<f32> {
     let mut out = vec![0.0; n];
@@ -97,12 +102,22 @@ fn normals(n: usize) -> Vec<f32> {
     out
 }
 
+/// The step as a plan, and the tensors that the host fills and reads.
+pub struct StepPlan {
+    /// The plan; its program is called `step`.
+    pub plan: Plan,
+    replay: ColumnTensors,
+    net: Net,
+    hyper: Tensor,
+    total: Tensor,
+}
+
 impl StepBench {
-    /// Builds, warms up and times the step on `device`.
+    /// The plan of one step. Needs no device.
     ///
     /// # Errors
-    /// The device's.
-    pub fn run(&self, device: &Device) -> Result<StepResult, PlanError> {
+    /// Shapes that don't fit: none, if this file is right.
+    pub fn plan(&self) -> Result<StepPlan, PlanError> {
         let mut plan = Plan::new(self.dtype, self.population);
         plan.program("step");
         let optimiser = Optimise::state(&mut plan, "q");
@@ -122,6 +137,15 @@ impl StepBench {
         debug_assert_eq!(net.net.parameter_count(), PARAMETERS);
         let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };
         let (_, total) = net.learn(&mut plan, replay.x, samples, optimiser)?;
+        Ok(StepPlan { plan, replay, net: net.net, hyper: optimiser.1, total })
+    }
+
+    /// Builds, warms up and times the step on `device`.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn run(&self, device: &Device) -> Result<StepResult, PlanError> {
+        let StepPlan { plan, replay, net, hyper: hyper_tensor, total } = self.plan()?;
         let runtime = plan.compile(device, Options::default())?;
 
         runtime.write(replay.state, &normals(self.replay_rows * INPUTS))?;
@@ -131,7 +155,9 @@ impl StepBench {
             .enumerate()
             .map(|(i, x)| Outcome {
                 return_q20: (f64::from(*x) * 0.1 * f64::from(1 << 20)) as i32,
-                discount_q31: if i % 100 == 99 { 0 } else { fixed(0.99, 31) as u32 },
+                discount_q31: if i % 100 == 99 { 0 } else { (0.99 * f64::from(1_u32 << 31)) as u32 },
+                index: i as u32,
+                steps: 1,
             })
             .collect();
         runtime.write_raw(replay.outcome, &outcomes)?;
@@ -143,23 +169,11 @@ impl StepBench {
             .collect();
         runtime.write_raw(replay.actions, &actions)?;
         let seeds: Vec<u64> = (0..self.population as u64).map(|m| member_seed(SEED, m)).collect();
-        let hyper: Vec<Hyper> = seeds
-            .iter()
-            .map(|seed| Hyper {
-                beta1_q64: fixed(0.9, 64),
-                beta2_q64: fixed(0.999, 64),
-                eps_q64: fixed(1e-8, 64),
-                seed: *seed,
-                lr_q40: fixed(3e-4, 40) as u32,
-                tau_q32: fixed(0.005, 32) as u32,
-                decay_q32: fixed(0.01, 32) as u32,
-                clip_q16: fixed(10.0, 16) as u32,
-            })
-            .collect();
-        runtime.write_raw(optimiser.1, &hyper)?;
-        let image: Vec<f32> = seeds.iter().flat_map(|s| net.net.initial_image(*s)).collect();
-        runtime.write(net.net.weight, &image)?;
-        runtime.write(net.net.target, &image)?;
+        let hyper: Vec<Hyper> = seeds.iter().map(|seed| Hyper::new(&ADAM, *seed)).collect();
+        runtime.write_raw(hyper_tensor, &hyper)?;
+        let image: Vec<f32> = seeds.iter().flat_map(|s| net.initial_image(*s)).collect();
+        runtime.write(net.weight, &image)?;
+        runtime.write(net.target, &image)?;
 
         let mean_loss = || -> Result<f64, PlanError> {
             let totals = runtime.read_raw::<LossTotal>(total)?;

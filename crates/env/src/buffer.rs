@@ -33,10 +33,8 @@ pub enum Buffer {
     Draws,
     /// U32 `[B, 1]`: rows of a batch.
     Indices,
-    /// Real `[B, S]`: s.
-    State,
-    /// Real `[B, S]`: s'.
-    NextState,
+    /// Real `[2 B, S]`: s of every sample, then s': one input of the online net.
+    States,
     /// U8 `[B, 3]`: a.
     BatchActions,
     /// [`Sample`] `[B, 1]`: R and the discount.
@@ -45,7 +43,7 @@ pub enum Buffer {
 
 impl Buffer {
     /// All, in the order of their numbers.
-    pub const ALL: [Buffer; 17] = [
+    pub const ALL: [Buffer; 16] = [
         Buffer::Bars,
         Buffer::Context,
         Buffer::Features,
@@ -59,8 +57,7 @@ impl Buffer {
         Buffer::Ring,
         Buffer::Draws,
         Buffer::Indices,
-        Buffer::State,
-        Buffer::NextState,
+        Buffer::States,
         Buffer::BatchActions,
         Buffer::Samples,
     ];
@@ -81,8 +78,7 @@ impl Buffer {
             Buffer::Ring => "ring",
             Buffer::Draws => "draws",
             Buffer::Indices => "indices",
-            Buffer::State => "state",
-            Buffer::NextState => "next state",
+            Buffer::States => "states",
             Buffer::BatchActions => "batch actions",
             Buffer::Samples => "samples",
         }
@@ -113,7 +109,7 @@ impl Buffer {
             Buffer::Ring => (Element::of::<Transition>(), false, shape.ring_rows, shape.envs),
             Buffer::Draws => (Element::U64, false, 1, 1),
             Buffer::Indices => (Element::U32, false, shape.batch, 1),
-            Buffer::State | Buffer::NextState => (real, false, shape.batch, shape.state),
+            Buffer::States => (real, false, 2 * shape.batch, shape.state),
             Buffer::BatchActions => (Element::U8, false, shape.batch, branches),
             Buffer::Samples => (Element::of::<Sample>(), false, shape.batch, 1),
         };

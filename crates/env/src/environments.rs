@@ -9,6 +9,7 @@ use foxhunt_kernels::{
         env_observe, env_reset, env_step, replay_advance, replay_gather, replay_sample,
     },
 };
+use std::sync::Arc;
 
 /// Sizes, the same for every member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Shape {
 
 /// E environments for each of P members, their memory and their commands.
 pub struct Environments {
-    arena: Arena,
+    arena: Arc<Arena>,
     dtype: DType,
     members: usize,
     shape: Shape,
@@ -61,7 +62,7 @@ impl Environments {
             let (element, members, rows, cols) = buffer.matrix(dtype, p, &shape, tables);
             layout.add(buffer.name(), element, members, rows, cols);
         }
-        let arena = device.allocate(layout.bytes())?;
+        let arena = Arc::new(device.allocate(layout.bytes())?);
         let views = layout.place(arena.addr());
         let made = Environments { arena, dtype, members: p, shape, views };
         made.write(Buffer::Bars, &tables.bars)?;
@@ -76,6 +77,11 @@ impl Environments {
     /// Sizes.
     pub fn shape(&self) -> Shape {
         self.shape
+    }
+
+    /// The memory that all views point into.
+    pub fn arena(&self) -> &Arc<Arena> {
+        &self.arena
     }
 
     /// P.
@@ -225,13 +231,14 @@ impl Environments {
     /// # Errors
     /// As above.
     pub fn gather(&self) -> Result<Command, EnvError> {
+        let (states, batch) = (self.view(Buffer::States), self.shape.batch);
         let gather = ReplayGather {
             tables: self.tables(),
             env: self.view(Buffer::Envs),
             ring: self.view(Buffer::Ring),
             indices: self.view(Buffer::Indices),
-            s: self.view(Buffer::State),
-            next: self.view(Buffer::NextState),
+            s: &states.slice_rows(0, batch),
+            next: &states.slice_rows(batch, batch),
             actions: self.view(Buffer::BatchActions),
             samples: self.view(Buffer::Samples),
         };

@@ -157,11 +157,7 @@ fn builds_agree_bit_for_bit() {
             let history = play(&run, steps, 4);
             let observed: Vec<u32> = run.observe().into_iter().map(f32::to_bits).collect();
             run.gather(&run.sample());
-            let batch: Vec<u32> = [Buffer::State, Buffer::NextState]
-                .into_iter()
-                .flat_map(|b| run.reals(b))
-                .map(f32::to_bits)
-                .collect();
+            let batch: Vec<u32> = run.states().into_iter().flatten().map(f32::to_bits).collect();
             let samples: Vec<foxhunt_env::Sample> = run.env.read(Buffer::Samples).unwrap();
             let (counted, real) = ((history, samples), (observed, batch));
             match &first {
@@ -191,7 +187,7 @@ fn members_are_independent() {
         }
         run.gather(&run.sample());
         let ring: Vec<Transition> = run.env.read(Buffer::Ring).unwrap();
-        let (observed, state) = (run.observe(), run.reals(Buffer::State));
+        let (observed, state) = (run.observe(), run.states()[0].clone());
         (ring, observed, state)
     };
     let (three, two) = (of(&[0, 1, 2]), of(&[2, 0]));

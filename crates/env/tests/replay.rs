@@ -35,7 +35,10 @@ fn replayed_observations_are_those_acted_on() {
                 let indices: Vec<u32> =
                     (0..2 * shape.envs as u32).map(|e| row + e % shape.envs as u32).collect();
                 run.gather(&indices);
-                let (s, next) = (run.reals(Buffer::State), run.reals(Buffer::NextState));
+                let (s, next) = {
+                    let [s, next] = run.states();
+                    (s, next)
+                };
                 assert_eq!(s.len(), cells);
                 assert!(s.iter().zip(&acted_on).all(|(a, b)| a.to_bits() == b.to_bits()), "step {t}");
                 assert_eq!(run.env.read::<[u8; 3]>(Buffer::BatchActions).unwrap(), actions);
@@ -151,7 +154,7 @@ fn gather_all(run: &Run) -> Vec<(Sample, u32)> {
     let indices: Vec<u32> = (0..(shape.envs * shape.ring_rows) as u32).collect();
     run.gather(&indices);
     let samples: Vec<Sample> = run.env.read(Buffer::Samples).unwrap();
-    let next = run.reals(Buffer::NextState);
+    let [_, next] = run.states();
     let newest = (shape.lookback - 1) * FEATURES;
     samples.into_iter().enumerate().map(|(i, s)| (s, next[i * shape.state + newest] as u32)).collect()
 }

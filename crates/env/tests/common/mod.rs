@@ -182,4 +182,11 @@ impl Run {
             }
         }
     }
+
+    /// s and s' of every member's batch, members one after another.
+    pub fn states(&self) -> [Vec<f32>; 2] {
+        let all = self.reals(Buffer::States);
+        let half = all.len() / self.env.members() / 2;
+        [0, 1].map(|which| all.chunks(half).skip(which).step_by(2).flatten().copied().collect())
+    }
 }

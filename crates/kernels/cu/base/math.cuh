@@ -8,8 +8,8 @@
 template<class F> FN F fmac(F a, F b, float x) { return fma_(a, b, constant<F>(x)); }
 FN float abs_(float x) { return from_bits(bits(x) & 0x7fffffffu); }
 FN F8 abs_(F8 x) { return from_bits(bits(x) & 0x7fffffffu); }
-template<class F> FN F nan_() { return from_bits(splat((decltype(bits(F()))*)0, 0x7fffffffu)); }
-template<class F> FN F inf_() { return from_bits(splat((decltype(bits(F()))*)0, 0x7f800000u)); }
+template<class F> FN F nan_() { return from_bits(splat(Type<decltype(bits(F()))>(), 0x7fffffffu)); }
+template<class F> FN F inf_() { return from_bits(splat(Type<decltype(bits(F()))>(), 0x7f800000u)); }
 
 template<class F> FN F exp_(F a) {
   F magic = constant<F>(12582912.f);

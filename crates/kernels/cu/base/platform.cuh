@@ -60,12 +60,14 @@ struct alignas(32) F8 { VF v[8 / VECTOR]; };
 struct alignas(32) U8 { VU v[8 / VECTOR]; };
 struct M8 { VM v[8 / VECTOR]; };
 
-FN F8 splat(F8*, float x) { F8 r; EACH_VECTOR r.v[k] = VF{} + x; return r; }
-FN U8 splat(U8*, u32 x) { U8 r; EACH_VECTOR r.v[k] = VU{} + x; return r; }
+// Which overload is meant, without a value: a null pointer would do, but no pointer to a wide type appears in the tree.
+template<class T> struct Type {};
+FN F8 splat(Type<F8>, float x) { F8 r; EACH_VECTOR r.v[k] = VF{} + x; return r; }
+FN U8 splat(Type<U8>, u32 x) { U8 r; EACH_VECTOR r.v[k] = VU{} + x; return r; }
 #define BINARY(Result, T, Scalar, op) \
   FN Result operator op(T a, T b) { Result r; EACH_VECTOR r.v[k] = a.v[k] op b.v[k]; return r; } \
-  FN Result operator op(T a, Scalar b) { return a op splat((T*)0, b); } \
-  FN Result operator op(Scalar a, T b) { return splat((T*)0, a) op b; }
+  FN Result operator op(T a, Scalar b) { return a op splat(Type<T>(), b); } \
+  FN Result operator op(Scalar a, T b) { return splat(Type<T>(), a) op b; }
 BINARY(F8, F8, float, +) BINARY(F8, F8, float, -) BINARY(F8, F8, float, *) BINARY(F8, F8, float, /)
 BINARY(M8, F8, float, <) BINARY(M8, F8, float, >) BINARY(M8, F8, float, <=) BINARY(M8, F8, float, >=)
 BINARY(M8, F8, float, ==) BINARY(M8, F8, float, !=)
@@ -152,14 +154,14 @@ FN F4 select(I4 m, F4 a, F4 b) { return m ? a : b; }
 FN F8 fma_(F8 a, F8 b, F8 c) { EACH_VECTOR a.v[k] = fma_(a.v[k], b.v[k], c.v[k]); return a; }
 FN F8 sqrt_(F8 x) { EACH_VECTOR x.v[k] = sqrt_(x.v[k]); return x; }
 // The same names for one value, so that maths is written once for float and F8.
-FN float splat(float*, float x) { return x; }
-FN u32 splat(u32*, u32 x) { return x; }
+FN float splat(Type<float>, float x) { return x; }
+FN u32 splat(Type<u32>, u32 x) { return x; }
 FN float select(bool m, float a, float b) { return m ? a : b; }
 FN u32 select(bool m, u32 a, u32 b) { return m ? a : b; }
 FN u32 bits(float x) { return bit_cast<u32>(x); }
 FN float from_bits(u32 x) { return bit_cast<float>(x); }
 FN float signed_to_float(u32 x) { return (float)(i32)x; }
-template<class F> FN F constant(float x) { return splat((F*)0, x); }
+template<class F> FN F constant(float x) { return splat(Type<F>(), x); }
 
 // ---- storage ------------------------------------------------------------------------------------------------------
 // What a number is in memory. Arithmetic is in F32; `real` is the build's storage type.
@@ -250,10 +252,10 @@ FN void store8_bits(bf16* p, U8 x) {
 }
 FN void store8(bf16* p, F8 x) {
   const U8 u = bits(x);
-  store8_bits(p, select(x == x, (u + 0x7fffu + ((u >> 16) & 1u)) >> 16, splat((U8*)0, 0x7fff)));
+  store8_bits(p, select(x == x, (u + 0x7fffu + ((u >> 16) & 1u)) >> 16, splat(Type<U8>(), 0x7fff)));
 }
 FN void store8(f32* p, F8 x) {
-  x = select(x == x, x, from_bits(splat((U8*)0, ONE_NAN)));
+  x = select(x == x, x, from_bits(splat(Type<U8>(), ONE_NAN)));
   EACH_VECTOR __builtin_memcpy(p + k * VECTOR, &x.v[k], sizeof x.v[k]);
 }
 #endif
@@ -261,7 +263,7 @@ FN void store8(f32* p, F8 x) {
 FN F8 rounded8(const f32*, F8 x) { return x; }
 FN F8 rounded8(const bf16*, F8 x) {
   const U8 u = bits(x);
-  return from_bits(select(x == x, (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u, splat((U8*)0, 0x7fff0000u)));
+  return from_bits(select(x == x, (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u, splat(Type<U8>(), 0x7fff0000u)));
 }
 
 // A buffer with a population axis: member p's part begins at base + p * stride elements (stride 0: shared by all).

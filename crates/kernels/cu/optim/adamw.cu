@@ -37,6 +37,12 @@ template<class Tm> FN float clip_factor(Tm& t, const Members<const u64>& norm, i
   return clip_q16 && length > clip ? clip / length : 1.f;
 }
 
+// beta^(t+1) from beta^t. What sinks below 2^-64 stays there (0.9^t does after 420 steps): 0 would be taken for 1.
+FN u64 next_power(u64 power, u64 beta) {
+  const u64 next = power ? mul_high(power, beta) : beta;
+  return next ? next : 1;
+}
+
 KERNEL(adamw, AdamArgs, None, 256, 256, 1) {
   const Hyper h = *a.hyper.of(t.member);
   const OptimiserState s = *a.state.of(t.member);
@@ -79,7 +85,7 @@ KERNEL(adamw_advance, AdvanceArgs, None, 32, 32, 1) {
     const Hyper& h = *a.hyper.of(t.member);
     s.step += 1;
     if (clip < 0.f) { s.skipped += 1; return; }
-    s.beta1_power = s.beta1_power ? mul_high(s.beta1_power, h.beta1_q64) : h.beta1_q64;
-    s.beta2_power = s.beta2_power ? mul_high(s.beta2_power, h.beta2_q64) : h.beta2_q64;
+    s.beta1_power = next_power(s.beta1_power, h.beta1_q64);
+    s.beta2_power = next_power(s.beta2_power, h.beta2_q64);
   });
 }

@@ -109,6 +109,10 @@ pub struct Outcome {
     pub return_q20: i32,
     /// gamma^m, 2^-31; 0 where the window ends in termination.
     pub discount_q31: u32,
+    /// Which row of the replay it is.
+    pub index: u32,
+    /// m, the steps of the return.
+    pub steps: u32,
 }
 
 /// Loss over a stretch of training: the mirror of `LossTotal`.
@@ -284,7 +288,7 @@ pub fn head_loss(
     };
     let mut reads = x.online.views();
     reads.extend(x.target.views());
-    reads.extend([x.actions, x.outcome]);
+    reads.extend([x.actions, x.outcome, x.total]);
     let teams = batch.div_ceil(ROWS_PER_TEAM);
     let mut out = launch(kernel, dtype, (teams, members), &args, &reads, &[x.d_logits, x.row_loss, x.total]);
     shape.bound(&mut out, x.portable);

@@ -16,7 +16,7 @@ const OUTCOME: Element = Element::Struct(size_of::<Outcome>() as u32);
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct SampleArgs {
     index: MemberPtr,
-    counters: MemberPtr,
+    state: MemberPtr,
     hyper: MemberPtr,
     batch: i32,
     rows: i32,
@@ -40,7 +40,7 @@ pub fn column_sample(
     check.that(rows >= 2, || format!("a replay of {rows} rows has no successor"))?;
     let args = SampleArgs {
         index: index.ptr(),
-        counters: counters.ptr(),
+        state: counters.ptr(),
         hyper: hyper.ptr(),
         batch: index.cols as i32,
         rows: rows as i32,
@@ -76,8 +76,8 @@ struct GatherArgs {
     outcome: MemberPtr,
     index: MemberPtr,
     x: MemberPtr,
-    batch_actions: MemberPtr,
-    batch_outcome: MemberPtr,
+    actions_out: MemberPtr,
+    outcome_out: MemberPtr,
     batch: i32,
     width: i32,
     ld: i32,
@@ -109,8 +109,8 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
         outcome: x.outcome.ptr(),
         index: x.index.ptr(),
         x: x.x.ptr(),
-        batch_actions: x.batch_actions.ptr(),
-        batch_outcome: x.batch_outcome.ptr(),
+        actions_out: x.batch_actions.ptr(),
+        outcome_out: x.batch_outcome.ptr(),
         batch: batch as i32,
         width: x.state.cols as i32,
         ld: x.state.ld as i32,

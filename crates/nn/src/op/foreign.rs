@@ -2,12 +2,15 @@ use super::Operation;
 use crate::{Lowering, PlanError, Tensor};
 use foxhunt_device::Command;
 
-/// Commands that the plan did not make: a step of the environments, a gather of replay.
+/// Makes the commands of a foreign operation, once the plan's buffers have their places.
+pub(crate) type Make = Box<dyn Fn(&Lowering) -> Result<Vec<Command>, PlanError>>;
+
+/// Commands that the plan does not know by name: a step of the environments, a gather of replay.
 pub(crate) struct Foreign {
     pub(crate) name: &'static str,
     pub(crate) reads: Vec<Tensor>,
     pub(crate) writes: Vec<Tensor>,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) make: Make,
 }
 
 impl Operation for Foreign {
@@ -23,7 +26,7 @@ impl Operation for Foreign {
         self.writes.clone()
     }
 
-    fn lower(&self, _cx: &Lowering) -> Result<Vec<Command>, PlanError> {
-        Ok(self.commands.clone())
+    fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
+        (self.make)(cx)
     }
 }

@@ -169,7 +169,7 @@ impl Operation for ValueHeadLoss {
     fn reads(&self) -> Vec<Tensor> {
         let mut reads = self.online.reads();
         reads.extend(self.target.reads());
-        reads.extend([self.samples.actions, self.samples.outcome]);
+        reads.extend([self.samples.actions, self.samples.outcome, self.total]);
         reads
     }
 

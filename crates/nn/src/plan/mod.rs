@@ -3,12 +3,15 @@
 mod autodiff;
 mod display;
 mod error;
+mod layout;
 mod net;
+mod rules;
 mod runtime;
 
 pub use autodiff::Gradients;
 pub use error::PlanError;
 pub use net::{Init, Net, NetParam, ParamPart, ParamSpec};
+pub use rules::PlanFault;
 pub use runtime::{Lowering, Options, Runtime};
 
 use crate::op::{Foreign, Operation};
@@ -148,16 +151,16 @@ impl Plan {
         })
     }
 
-    /// Runs commands that somebody else made, between those of the plan. `reads` and `writes` are their tensors of
-    /// this plan, for whoever prints or checks it.
+    /// Runs commands that somebody else makes, between those of the plan: `make` sees where its tensors lie. `reads`
+    /// and `writes` are the tensors of this plan that they touch.
     pub fn run_foreign(
         &mut self,
         name: &'static str,
         reads: &[Tensor],
         writes: &[Tensor],
-        commands: Vec<Command>,
+        make: impl Fn(&Lowering) -> Result<Vec<Command>, PlanError> + 'static,
     ) {
-        self.run(Foreign { name, reads: reads.to_vec(), writes: writes.to_vec(), commands });
+        self.run(Foreign { name, reads: reads.to_vec(), writes: writes.to_vec(), make: Box::new(make) });
     }
 
     fn add(&mut self, name: &str, element: Element, rows: usize, cols: usize, shared: bool) -> Tensor {

@@ -1,8 +1,8 @@
 //! A plan on a device: one arena, every program compiled.
 
-use super::{Place, Plan, PlanError, Tensor};
+use super::{Plan, PlanError, Tensor};
 use foxhunt_core::{Bf16, DType};
-use foxhunt_device::{ARENA_ALIGN, Arena, Command, Device, Program};
+use foxhunt_device::{Arena, Device, Program};
 use foxhunt_kernels::{Element, TREE, View};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,9 +17,9 @@ pub struct Options {
 
 /// What operations see when they are turned into commands.
 pub struct Lowering {
-    views: Vec<View>,
-    dtype: DType,
-    members: usize,
+    pub(super) views: Vec<View>,
+    pub(super) dtype: DType,
+    pub(super) members: usize,
 }
 
 impl Lowering {
@@ -55,67 +55,15 @@ impl Plan {
     /// # Errors
     /// Memory, launchers that refuse their buffers, the device's compiler.
     pub fn compile(&self, device: &Device, options: Options) -> Result<Runtime, PlanError> {
-        let mut offsets = vec![0; self.tensors.len()];
-        let mut strides = vec![0; self.tensors.len()];
-        let mut guards = Vec::new();
-        let mut end = options.guard_bytes.next_multiple_of(ARENA_ALIGN);
-        if options.guard_bytes > 0 {
-            guards.push((0, end, "the start of the arena".to_owned()));
-        }
-        for (i, t) in self.tensors.iter().enumerate() {
-            if t.place != Place::Own {
-                continue;
-            }
-            let members = if t.shared { 1 } else { self.members };
-            let stride = match t.element {
-                Element::Real(_) => (t.rows * t.ld).next_multiple_of(8),
-                _ => t.rows * t.ld,
-            };
-            strides[i] = stride;
-            offsets[i] = end;
-            let used = end + stride * members * t.element.bytes();
-            end = (used + options.guard_bytes).next_multiple_of(ARENA_ALIGN);
-            if options.guard_bytes > 0 {
-                guards.push((used, end, t.name.clone()));
-            }
-        }
-        let arena = device.allocate(end)?;
-        for (first, last, _) in &guards {
+        let layout = self.layout(options);
+        let arena = device.allocate(layout.bytes)?;
+        for (first, last, _) in &layout.guards {
             arena.fill(*first, last - first, GUARD)?;
         }
-        let views = self
-            .tensors
-            .iter()
-            .enumerate()
-            .map(|(i, t)| {
-                let (mut owner, mut skip) = (i, 0);
-                while let Place::Inside { of, offset } = self.tensors[owner].place {
-                    skip += offset;
-                    owner = of.0 as usize;
-                }
-                let (base, member_stride) = match self.tensors[owner].place {
-                    Place::External(e) => (self.externals[e].0.addr, self.externals[e].0.member_stride),
-                    _ => (arena.addr() + offsets[owner] as u64, if t.shared { 0 } else { strides[owner] }),
-                };
-                View {
-                    name: t.name.clone(),
-                    addr: base + (skip * t.element.bytes()) as u64,
-                    element: t.element,
-                    rows: t.rows,
-                    cols: t.cols,
-                    ld: t.ld,
-                    members: if t.shared { 1 } else { self.members },
-                    member_stride,
-                }
-            })
-            .collect();
-        let lowering = Lowering { views, dtype: self.dtype, members: self.members };
+        let lowering = self.lowering(&layout, arena.addr());
         let mut programs = BTreeMap::new();
         for (i, name) in self.programs.iter().enumerate() {
-            let mut commands: Vec<Command> = Vec::new();
-            for step in self.steps.iter().filter(|s| s.program == i) {
-                commands.extend(step.op.lower(&lowering)?);
-            }
+            let commands = self.commands(i, &lowering)?;
             if !commands.is_empty() {
                 programs.insert(name.clone(), Program::compile(device, &TREE, commands)?);
             }
@@ -126,7 +74,7 @@ impl Plan {
                 externals.push(owner.clone());
             }
         }
-        let runtime = Runtime { programs, lowering, guards, arena, externals };
+        let runtime = Runtime { programs, lowering, guards: layout.guards, arena, externals };
         for net in &self.nets {
             runtime.write_raw(net.ids, &net.pack_ids())?;
         }
@@ -166,13 +114,13 @@ impl Runtime {
         self.lowering.view(t)
     }
 
-    /// The arena that a buffer lies in, and the offset of a row there.
-    fn place(&self, v: &View, member: usize, row: usize) -> (&Arena, usize) {
+    /// The arena that a buffer lies in, and the offset of a member's part there.
+    fn place(&self, v: &View, member: usize) -> (&Arena, usize) {
         let holds = |a: &&Arc<Arena>| (a.addr()..a.addr() + a.bytes() as u64).contains(&v.addr);
         let arena = self.externals.iter().find(holds).map_or(&self.arena, |a| a);
         (
             arena,
-            (v.addr - arena.addr()) as usize + (member * v.member_stride + row * v.ld) * v.element.bytes(),
+            (v.addr - arena.addr()) as usize + member * v.member_stride * v.element.bytes(),
         )
     }
 
@@ -237,17 +185,35 @@ impl Runtime {
     /// # Errors
     /// The device's.
     pub fn read_bytes(&self, t: Tensor) -> Result<Vec<u8>, PlanError> {
+        self.read_elements(self.view(t))
+    }
+
+    /// Writes the bytes of a tensor's elements, `[members, rows, cols]`, whatever they are. Padding stays as it is.
+    ///
+    /// # Errors
+    /// A wrong number of bytes, or the device's.
+    pub fn write_bytes(&self, t: Tensor, bytes: &[u8]) -> Result<(), PlanError> {
         let v = self.view(t);
-        let mut out = Vec::new();
-        for member in 0..v.members {
-            for row in 0..v.rows {
-                out.extend({
-                    let (arena, at) = self.place(v, member, row);
-                    arena.read::<u8>(at, v.cols * v.element.bytes())?
-                });
-            }
-        }
-        Ok(out)
+        check_bytes(v, bytes.len())?;
+        self.write_elements(v, bytes)
+    }
+
+    /// As [`Runtime::read_bytes`], of one member: `[rows, cols]`.
+    ///
+    /// # Errors
+    /// No such member, or the device's.
+    pub fn read_member_bytes(&self, t: Tensor, member: usize) -> Result<Vec<u8>, PlanError> {
+        self.read_elements(&member_view(self.view(t), member)?)
+    }
+
+    /// As [`Runtime::write_bytes`], of one member: `[rows, cols]`.
+    ///
+    /// # Errors
+    /// No such member, a wrong number of bytes, or the device's.
+    pub fn write_member_bytes(&self, t: Tensor, member: usize, bytes: &[u8]) -> Result<(), PlanError> {
+        let v = member_view(self.view(t), member)?;
+        check_bytes(&v, bytes.len())?;
+        self.write_elements(&v, bytes)
     }
 
     fn check_len(&self, v: &View, got: usize) -> Result<(), PlanError> {
@@ -268,21 +234,26 @@ impl Runtime {
         })
     }
 
+    /// `E` is the view's element, or the bytes of it.
     fn write_elements<E: bytemuck::NoUninit>(&self, v: &View, values: &[E]) -> Result<(), PlanError> {
+        let units = v.element.bytes() / size_of::<E>();
         let per_member = v.rows * v.cols;
+        if per_member == 0 {
+            return Ok(());
+        }
         if v.ld == v.cols && (v.members == 1 || v.member_stride == per_member) {
-            let (arena, at) = self.place(v, 0, 0);
+            let (arena, at) = self.place(v, 0);
             return Ok(arena.write(at, values)?);
         }
-        for (member, part) in values.chunks(per_member).enumerate() {
-            let (arena, start) = self.place(v, member, 0);
+        for (member, part) in values.chunks(per_member * units).enumerate() {
+            let (arena, start) = self.place(v, member);
             if v.ld == v.cols {
                 arena.write(start, part)?;
                 continue;
             }
             // Whole padded rows in one copy: what the padding holds is kept.
-            let mut rows = arena.read::<u8>(start, self.span_bytes(v))?;
-            for (row, data) in part.chunks(v.cols).enumerate() {
+            let mut rows = arena.read::<u8>(start, span(v) * v.element.bytes())?;
+            for (row, data) in part.chunks(v.cols * units).enumerate() {
                 let at = row * v.ld * v.element.bytes();
                 let data: &[u8] = bytemuck::cast_slice(data);
                 rows[at..at + data.len()].copy_from_slice(data);
@@ -292,20 +263,22 @@ impl Runtime {
         Ok(())
     }
 
-    fn span_bytes(&self, v: &View) -> usize {
-        ((v.rows - 1) * v.ld + v.cols) * v.element.bytes()
-    }
-
-    fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
-        &self,
-        v: &View,
-    ) -> Result<Vec<E>, PlanError> {
-        let mut out = Vec::with_capacity(v.members * v.rows * v.cols);
+    /// `E` is the view's element, or the bytes of it.
+    fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(&self, v: &View) -> Result<Vec<E>, PlanError> {
+        let units = v.element.bytes() / size_of::<E>();
+        let mut out = Vec::with_capacity(v.members * v.rows * v.cols * units);
+        if v.rows * v.cols == 0 {
+            return Ok(out);
+        }
         for member in 0..v.members {
-            let (arena, at) = self.place(v, member, 0);
-            let span = arena.read::<E>(at, self.span_bytes(v) / v.element.bytes())?;
-            for row in span.chunks(v.ld) {
-                out.extend_from_slice(&row[..v.cols]);
+            let (arena, at) = self.place(v, member);
+            let rows = arena.read::<E>(at, span(v) * units)?;
+            if v.ld == v.cols {
+                out.extend_from_slice(&rows);
+                continue;
+            }
+            for row in rows.chunks(v.ld * units) {
+                out.extend_from_slice(&row[..v.cols * units]);
             }
         }
         Ok(out)
@@ -317,7 +290,7 @@ impl Runtime {
     /// The device's.
     pub fn fill(&self, t: Tensor, byte: u8) -> Result<(), PlanError> {
         let region = self.view(t).region();
-        let (arena, at) = self.place(self.view(t), 0, 0);
+        let (arena, at) = self.place(self.view(t), 0);
         Ok(arena.fill(at, region.bytes, byte)?)
     }
 
@@ -333,4 +306,26 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+/// Elements from the first of a member's part to its last, padding between rows included.
+fn span(v: &View) -> usize {
+    (v.rows - 1) * v.ld + v.cols
+}
+
+/// The part of one member, as a view of its own.
+fn member_view(v: &View, member: usize) -> Result<View, PlanError> {
+    if member >= v.members {
+        return Err(PlanError::Unknown { what: "member", name: member.to_string() });
+    }
+    let addr = v.addr + (member * v.member_stride * v.element.bytes()) as u64;
+    Ok(View { addr, members: 1, ..v.clone() })
+}
+
+fn check_bytes(v: &View, got: usize) -> Result<(), PlanError> {
+    let expected = v.members * v.rows * v.cols * v.element.bytes();
+    if got == expected {
+        return Ok(());
+    }
+    Err(PlanError::Values { tensor: format!("{} (in bytes)", v.name), expected, got })
 }

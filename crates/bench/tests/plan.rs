@@ -1,0 +1,63 @@
+//! The plan of `bench step`: it keeps the rules on numbers, it asks the host for nothing but what the host gives, and
+//! it is what it was. After a change that is meant, `INSTA_UPDATE=always cargo test -p foxhunt-bench` writes the
+//! snapshots anew, and their difference is part of the review.
+
+use foxhunt_bench::StepBench;
+use foxhunt_core::DType;
+use foxhunt_kernels::Element;
+
+fn bench(dtype: DType, population: usize) -> StepBench {
+    StepBench { batch: 512, population, dtype, replay_rows: 4096, steps: 1, repetitions: 1 }
+}
+
+#[test]
+fn the_step_keeps_the_rules_on_numbers() {
+    for dtype in DType::ALL {
+        for population in [1, 3] {
+            let step = bench(dtype, population).plan().unwrap();
+            assert_eq!(step.plan.faults().unwrap(), [], "{dtype}, {population} members");
+        }
+    }
+}
+
+#[test]
+fn a_wide_buffer_in_the_step_is_found() {
+    let mut step = bench(DType::Bf16, 1).plan().unwrap();
+    step.plan.buffer("masters", Element::Real(DType::F32), 164, 2048);
+    let faults = step.plan.faults().unwrap();
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0].to_string(), "masters stores f32 in a plan of bf16");
+}
+
+#[test]
+fn the_step_reads_nothing_that_nobody_wrote() {
+    for dtype in DType::ALL {
+        let step = bench(dtype, 1).plan().unwrap();
+        let inputs = step.plan.inputs("step").unwrap();
+        // The replay and the hyperparameters from the host; what a step leaves to the next; the table of the layout.
+        let want = [
+            "q.counters",
+            "q.hyper",
+            "replay.state",
+            "replay.actions",
+            "replay.outcome",
+            "q.weight",
+            "q.target",
+            "q.m",
+            "q.v",
+            "q.ids",
+            "loss.total",
+        ];
+        assert_eq!(inputs, want, "{dtype}");
+    }
+}
+
+#[test]
+fn the_step_is_what_it_was() {
+    for dtype in DType::ALL {
+        let plan = bench(dtype, 1).plan().unwrap().plan;
+        insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+            insta::assert_snapshot!(format!("step_{dtype}"), plan.to_string());
+        });
+    }
+}
