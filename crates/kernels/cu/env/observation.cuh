@@ -30,7 +30,7 @@ FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Ba
   x.v[9] = (float)now.session_seconds * 1.1574074e-5f;                            // days to the session's close
   x.v[10] = (float)s.fill_share * 0.003921569f;                                   // filled part of the last order
   const u8 end = s.ended & 15;
-  x.v[11] = end > END_FILLED && end < END_STOP ? (float)(end - END_FILLED) * 0.14285715f : 0.f;  // why the rest did not fill
+  x.v[11] = end > END_FILLED && end < END_STOP ? (float)(end - END_FILLED) * 0.14285715f : 0.f;  // what did not fill
   x.v[12] = (float)(s.ended >> 4) * 0.5f;                                         // stopped 1/2, liquidated 1
   return x;
 }

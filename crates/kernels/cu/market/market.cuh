@@ -38,8 +38,8 @@ struct alignas(16) Rules {
   i32 reserved;
 };
 
-// How an order ended: nothing to do, all filled, cut by volume or margin, too small to send, limit not traded through, IOC
-// beyond its limit, maker crossing after a gap, no volume; the rest cancelled by a stop or a liquidation.
+// How an order ended: nothing to do, all filled, cut by volume or margin, too small to send, limit not traded through,
+// IOC beyond its limit, maker crossing after a gap, no volume; the rest cancelled by a stop or a liquidation.
 enum OrderEnd { END_NONE, END_FILLED, END_PART_VOLUME, END_PART_MARGIN, END_BAND, END_LIMIT, END_IOC, END_REJECTED,
                 END_NO_VOLUME, END_STOP, END_LIQUIDATION };
 // What closed a position against its will.

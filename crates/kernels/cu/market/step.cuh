@@ -1,4 +1,4 @@
-// One decision, from the close of bar t (`seen`) to the close of bar t+1 (`bar`): the rules of section 2 in their order.
+// One decision, from the close of bar t (`seen`) to the close of bar t+1 (`bar`): the rules in their order (a) to (h).
 // Shared by training and backtest. Whatever a bar hides is decided against the trader; nothing decided at t fills at a
 // price of bar t.
 #pragma once
@@ -48,8 +48,9 @@ template<class Rec> struct Desk {
     return closing + adding;
   }
 
-  // Closes the position if the bar, at its open or on the way to its worst price, is at or beyond its stop or liquidation
-  // level: at the worse of the open and the level met first, uncapped, h and the impact of the whole position paid.
+  // Closes the position if the bar, at its open or on the way to its worst price, is at or beyond its stop or
+  // liquidation level: at the worse of the open and the level met first, uncapped, h and the impact of the whole
+  // position paid.
   METHOD u8 exit(Price at) {
     if (!a.position) return EXIT_NONE;
     const bool is_long = a.position > 0, open = at == OPEN;
@@ -80,7 +81,8 @@ struct Outcome {
   u8 flags;           // of Flag, without what the reward adds
 };
 
-template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action action, Rec& rec) {
+template<class Rec>
+FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action action, Rec& rec) {
   const i32 close = mark(seen);
   const bool after_gap = bar.gap_seconds != 0;
   Desk<Rec> desk{r, a, seen, bar, rec, close, half_spread(r, seen, after_gap), false};
@@ -143,7 +145,8 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
       now = patient ? 0 : lots - lots / 2;
       now_impact = (impact + 1) / 2;
       late = lots - now;
-      late_quote = desk.quote(buy, (i64)p[OPEN] + p[HIGH] + p[LOW] + p[CLOSE], patient ? impact : 2 * impact, FILL_MEAN);
+      const i64 mean4 = (i64)p[OPEN] + p[HIGH] + p[LOW] + p[CLOSE];
+      late_quote = desk.quote(buy, mean4, patient ? impact : 2 * impact, FILL_MEAN);
     }
     if (now) {
       const u8 kind = action.type == IOC ? FILL_IOC : FILL_OPEN;
@@ -154,8 +157,8 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
   // (d) Financing of the bar.
   finance(bar.bar_seconds);
 
-  // (e) What adds fills as if before the adverse move, (f) which may meet a level and cancel the rest; (g) otherwise what
-  // reduces fills after it, and the opening leg of a flip last, to be tested itself.
+  // (e) What adds fills as if before the adverse move, (f) which may meet a level and cancel the rest; (g) otherwise
+  // what reduces fills after it, and the opening leg of a flip last, to be tested itself.
   const bool adds = late && (a.position == 0 || (a.position > 0) == buy);
   if (adds) out.filled += desk.trade(buy, late, late_quote);
   u8 hit = desk.exit(CLOSE);
@@ -181,8 +184,8 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
   return out;
 }
 
-// The end of a backtest: whatever is held is closed at C -+ (h + i); of quote bars h is half the quoted spread, so that this
-// is the side's own close less impact.
+// The end of a backtest: whatever is held is closed at C -+ (h + i); of quote bars h is half the quoted spread, so that
+// this is the side's own close less impact.
 template<class Rec> FN void close_out(const Rules& r, Account& a, const Bar& last, Rec& rec) {
   if (!a.position) return;
   const bool buy = a.position < 0;
