@@ -244,7 +244,7 @@ fn the_future_changes_nothing_before_it() {
     runs.iter().for_each(Run::reset);
     let mut dice = Dice::new(12);
     let (mut same, mut diverged) = (0, 0);
-    let mut alike = vec![true; SHAPE.envs]; // its whole past lies before the change
+    let mut alike = [true; SHAPE.envs]; // its whole past lies before the change
     for _ in 0..60 {
         let [a, b] = [0, 1].map(|i: usize| runs[i].observe());
         let envs: Vec<Env> = runs[0].env.read(Buffer::Envs).unwrap();
