@@ -3,9 +3,9 @@
 
 mod common;
 
-use common::{Dice, Run, SHAPE, builds, random_market, world};
+use common::{Dice, FEATURES, Run, SHAPE, builds, naming_features, random_market, world};
 use foxhunt_core::DType;
-use foxhunt_env::{Buffer, Env, Shape, Tally, Transition};
+use foxhunt_env::{Buffer, Env, MemberSpec, Shape, Tables, Tally, Transition};
 use foxhunt_market::{Account, flag, new_account, reference};
 use std::collections::{HashMap, HashSet};
 
@@ -126,7 +126,10 @@ fn accounts_follow_the_reference() {
                 let said = reference::step(&members[m].rules, account, seen, next, chosen[e], unit);
                 assert_eq!((row.reward_q20, row.scaled_q20), (said.row.reward_q20, said.scaled_q20));
                 assert_eq!(row.after.equity, said.row.equity);
-                assert_eq!((row.after.position, row.after.cancel), (said.row.position, said.row.cancel));
+                assert_eq!(
+                    (row.after.position, row.after.ended),
+                    (said.row.position, said.row.order_end | said.row.exit << 4)
+                );
                 assert_eq!(row.action, chosen[e]);
                 returns[e] += i64::from(row.reward_q20);
                 *account = said.account;
@@ -196,4 +199,68 @@ fn members_are_independent() {
         let cells = SHAPE.batch * SHAPE.state;
         assert_eq!(two.2[new * cells..][..cells], three.2[old * cells..][..cells]);
     }
+}
+
+/// One environment and one sample work as well as many.
+#[test]
+fn a_single_environment_agrees_with_itself_among_many() {
+    let (tables, members) = world(400, &[0]);
+    let of = |envs: usize| {
+        let shape = Shape { envs, batch: 1, ..SHAPE };
+        let run = Run::new(builds(DType::F32)[0], shape, &tables, &members);
+        run.reset();
+        for t in 0..100_u8 {
+            run.step(&vec![[t % 9, t / 9 % 3, t / 27 % 3]; envs]);
+        }
+        (run.env.read::<Env>(Buffer::Envs).unwrap()[0], run.observe()[..SHAPE.state].to_vec())
+    };
+    let one = of(1);
+    assert_eq!(one, of(31));
+    assert_eq!(one, of(1_000));
+}
+
+/// What comes after a bar changes nothing that was seen or earned up to its close.
+#[test]
+fn the_future_changes_nothing_before_it() {
+    const KNOWN: usize = 200;
+    let make = |other_future: bool| {
+        let mut market = random_market(5, 400);
+        let mut features = naming_features(400);
+        if other_future {
+            for (i, bar) in random_market(6, 400).bars.into_iter().enumerate().skip(KNOWN) {
+                market.bars[i] = bar;
+                market.context[i].volatility_e9 /= 2;
+            }
+            features[KNOWN * FEATURES..].iter_mut().for_each(|x| *x = -*x);
+        }
+        let mut tables = Tables::new(FEATURES);
+        let id = tables.add_bars(&market);
+        let features = tables.add_features(id, &features).unwrap();
+        let (_, members) = world(400, &[0]);
+        let member = MemberSpec { features, window: 0..400, ..members[0].clone() };
+        Run::new(builds(DType::F32)[0], SHAPE, &tables, &[member])
+    };
+    let runs = [make(false), make(true)];
+    runs.iter().for_each(Run::reset);
+    let mut dice = Dice::new(12);
+    let (mut same, mut diverged) = (0, 0);
+    let mut alike = [true; SHAPE.envs]; // its whole past lies before the change
+    for _ in 0..60 {
+        let [a, b] = [0, 1].map(|i: usize| runs[i].observe());
+        let envs: Vec<Env> = runs[0].env.read(Buffer::Envs).unwrap();
+        for (e, env) in envs.iter().enumerate() {
+            if env.bar as usize >= KNOWN {
+                alike[e] = false;
+                diverged += 1;
+            }
+            let row = e * SHAPE.state..(e + 1) * SHAPE.state;
+            if alike[e] {
+                assert_eq!(a[row.clone()], b[row]);
+                same += 1;
+            }
+        }
+        let chosen = actions(&mut dice, SHAPE.envs);
+        runs.iter().for_each(|r| r.step(&chosen));
+    }
+    assert!(same > 200 && diverged > 200, "{same} {diverged}");
 }

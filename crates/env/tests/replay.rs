@@ -90,7 +90,7 @@ fn the_account_is_described_in_numbers_of_order_one() {
             let (leverage, sigma) = (f64::from(rules.leverage_e4) / 1e4, f64::from(env.volatility_e9) / 1e9);
             let gain = (1.0 - 0.99_f64 * 0.99).sqrt();
             let held = f64::from(a.position) * close * 10.0;
-            let cancel = f64::from(a.cancel);
+            let end = f64::from(a.order_end);
             let want = [
                 held / equity / leverage,
                 unrealised / equity / (leverage * sigma / gain),
@@ -103,8 +103,8 @@ fn the_account_is_described_in_numbers_of_order_one() {
                 (f64::from(bar.gap_seconds) / 3_600.0).ln_1p() / 4.0,
                 f64::from(market.context[env.bar as usize - 10].session_seconds) / 86_400.0,
                 f64::from(a.fill_share) / 255.0,
-                if cancel < 6.0 { cancel / 5.0 } else { 0.0 },
-                if cancel < 6.0 { 0.0 } else { (cancel - 5.0) / 2.0 },
+                if (2.0..9.0).contains(&end) { (end - 1.0) / 7.0 } else { 0.0 },
+                f64::from(a.exit) / 2.0,
             ];
             let row = &seen[e * SHAPE.state..(e + 1) * SHAPE.state];
             let first = SHAPE.lookback * FEATURES;

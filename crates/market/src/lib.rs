@@ -14,6 +14,6 @@ pub use bar_table::{BarColumns, BarTable, TableError};
 pub use book::{BookError, CashFlowBook};
 pub use foxhunt_kernels::env::Context;
 pub use foxhunt_kernels::market::{
-    Account, BRANCH_ACTIONS, Bar, Cancel, FillKind, FillRow, LedgerRow, MAX_FILLS, Rules, flag,
+    Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, MAX_FILLS, OrderEnd, Rules, flag,
 };
 pub use rule_book::{FinancingBase, RuleBook, RuleError, new_account};

@@ -5,7 +5,7 @@
 mod common;
 
 use common::decide;
-use foxhunt_market::{Account, Bar, Cancel, FillKind, RuleBook, Rules, flag, new_account};
+use foxhunt_market::{Account, Bar, Exit, FillKind, OrderEnd, RuleBook, Rules, flag, new_account};
 
 const MARKET: u8 = 0;
 const MAKER: u8 = 1;
@@ -94,7 +94,7 @@ fn case_3_market_aggressive_buy() {
     let a = done.account;
     assert_eq!((a.basis, a.cash, done.row.equity), (1_002_700, 9_994_986, 10_017_986));
     assert!((f64::from(done.row.reward_q20) / 1_048_576.0 - 0.001_796_98).abs() < 1e-6);
-    assert_eq!((a.fill_share, a.cancel, a.bars), (255, 0, 1));
+    assert_eq!((a.fill_share, a.order_end, a.bars), (255, OrderEnd::Filled as u8, 1));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn case_6_ioc_within_its_limit_or_not_at_all() {
     let on = |bar: Bar| decide(&r, &new_account(&r), &seen(), &bar, [e(4), IOC, AGGRESSIVE]);
     let missed = on(x());
     assert!(missed.fills.is_empty());
-    assert_eq!(missed.account.cancel, Cancel::Limit as u8);
+    assert_eq!(missed.account.order_end, OrderEnd::IocBeyondLimit as u8);
     let hit = on(bar(10_008, 10_090, 9_985, 10_050));
     assert_eq!((hit.fills[0].price, hit.fills[0].lots), (10_015, 100));
 }
@@ -136,7 +136,7 @@ fn case_7_maker_needs_more_than_touch() {
     let late = Bar { gap_seconds: 3_600, ..bar(9_990, 10_090, 9_985, 10_050) };
     let done = on(late);
     assert!(done.fills.is_empty());
-    assert_eq!(done.account.cancel, Cancel::Rejected as u8);
+    assert_eq!(done.account.order_end, OrderEnd::RejectedGap as u8);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn case_12_a_stop_gapped_through_fills_at_the_open() {
     let r = rules(10_000);
     let done = decide(&r, &stopped_long(), &seen(), &bar(9_850, 9_900, 9_800, 9_850), [e(4), MARKET, NORMAL]);
     let f = done.fills[0];
-    assert_eq!((f.price, f.fee, f.kind), (9_843, 4_922, FillKind::Stop as u8));
+    assert_eq!((f.price, f.fee, f.kind), (9_843, 4_922, FillKind::StopAtOpen as u8));
     assert_eq!((done.account.realised, done.account.cash), (-157_000, 9_838_078));
     assert_eq!(
         (done.fills.len(), done.account.position),
@@ -217,7 +217,8 @@ fn case_13_a_stop_comes_before_an_exit_of_the_same_bar() {
         assert_eq!(done.fills.len(), 1);
         assert_eq!((done.fills[0].price, done.fills[0].fee), (9_893, 4_947));
         assert_eq!((done.account.cash, done.account.position), (9_888_053, 0));
-        assert_eq!((done.account.cancel, done.account.fill_share), (Cancel::Stop as u8, 0));
+        let end = (done.account.order_end, done.account.exit, done.account.fill_share);
+        assert_eq!(end, (OrderEnd::CancelledByStop as u8, Exit::Stop as u8, 0));
         assert_eq!(done.row.flags & flag::STOPPED, flag::STOPPED);
     }
 }
@@ -293,7 +294,7 @@ fn case_19_a_bar_gives_a_tenth_of_its_volume() {
     let f = done.fills[0];
     assert_eq!((f.lots, f.impact4, f.price), (500, 20, 10_030));
     assert_eq!((done.row.order, done.account.fill_share), (800, (500 * 255 / 800) as u8));
-    assert_eq!(done.account.cancel, Cancel::Cap as u8);
+    assert_eq!(done.account.order_end, OrderEnd::PartVolume as u8);
     let lots: Vec<_> = order(x(), NORMAL).fills.iter().map(|f| f.lots).collect();
     assert_eq!(lots, [250, 250]);
     let silent = Bar { volume: 0, ..x() };
@@ -314,7 +315,7 @@ fn case_20_margin_cuts_what_is_added() {
     let done = decide(&r, &new_account(&r), &seen(), &x(), [e(4), MARKET, AGGRESSIVE]);
     let f = done.fills[0];
     assert_eq!((done.row.target, f.lots, f.price, f.fee), (500, 497, 10_030, 24_925));
-    assert_eq!(done.account.cancel, Cancel::Margin as u8);
+    assert_eq!(done.account.order_end, OrderEnd::PartMargin as u8);
     let equity_at_p = 10_000_000 - 24_925;
     assert_eq!((equity_at_p, 497 * 10_030 * 10 / 5), (9_975_075, 9_969_820));
 }
@@ -331,7 +332,7 @@ fn case_21_small_orders_are_dropped() {
             [e(4), MARKET, AGGRESSIVE],
         );
         assert_eq!((i64::from(done.row.target), done.row.order), (target, order));
-        assert_eq!(done.account.cancel == Cancel::Band as u8, order == 0);
+        assert_eq!(done.account.order_end == OrderEnd::Band as u8, order == 0);
     }
     let r = rules(10_000);
     let done = decide(

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Member, Rig, builds, decide};
-use foxhunt_market::{Account, Bar, Cancel, FillKind, RuleBook, Rules, flag, new_account};
+use foxhunt_market::{Account, Bar, Exit, FillKind, OrderEnd, RuleBook, Rules, flag, new_account};
 
 const MARKET: u8 = 0;
 const MAKER: u8 = 1;
@@ -71,9 +71,10 @@ fn a_reversal_is_not_lost_when_the_stop_fires_first() {
     let account = Account { stop_distance: 100, ..long(100, 1_000_000) };
     let done = decide(&r, &account, &flat_at(10_000), &flat_at(9_850), [0, MARKET, AGGRESSIVE]);
     let kinds: Vec<_> = done.fills.iter().map(|f| (f.kind, f.lots)).collect();
-    assert_eq!(kinds, [(FillKind::Stop as u8, -100), (FillKind::Open as u8, -100)]);
+    assert_eq!(kinds, [(FillKind::StopAtOpen as u8, -100), (FillKind::Open as u8, -100)]);
     assert_eq!((done.account.position, done.row.order), (-100, -100), "recomputed from flat");
-    assert_eq!(done.account.cancel, Cancel::Stop as u8);
+    let end = (done.account.exit, done.account.order_end);
+    assert_eq!(end, (Exit::Stop as u8, OrderEnd::Filled as u8));
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn no_phantom_position_is_left_after_stop_and_exit() {
     let done =
         decide(&r, &account, &flat_at(10_000), &bar(10_000, 10_100, 9_800, 10_050), [4, MAKER, AGGRESSIVE]);
     assert_eq!((done.account.position, done.account.basis, done.fills.len()), (0, 0, 1));
-    assert_eq!(done.fills[0].kind, FillKind::Stop as u8);
+    assert_eq!(done.fills[0].kind, FillKind::StopInBar as u8);
 }
 
 #[test]
@@ -210,7 +211,7 @@ fn the_margin_holds_after_fees() {
         let done = decide(&row, &new_account(&row), &flat_at(10_000), &next, [8, MARKET, AGGRESSIVE]);
         let f = done.fills[0];
         let at_fill = row.start_cash - f.fee;
-        assert_eq!(done.account.cancel, Cancel::Margin as u8);
+        assert_eq!(done.account.order_end, OrderEnd::PartMargin as u8);
         assert!(done.account.cash > 0);
         let needed = i128::from(f.lots) * i128::from(f.price) * 10 * i128::from(row.initial_e7);
         assert!(i128::from(at_fill) * 10_000_000 >= needed, "leverage {leverage_e4}");

@@ -1,6 +1,6 @@
-// Epsilon-greedy actions, each branch on its own: eps_b = 1 - (1 - eps)^(1/3), so that all three are greedy with probability
-// 1 - eps. eps falls linearly with the environment's step, in fixed point on the device. Draws are keyed by the member's
-// seed, the step and the environment. actions [E, 3] overwritten.
+// Epsilon-greedy actions, each branch on its own: eps_b = 1 - (1 - eps)^(1/3), so that all three are greedy with
+// probability 1 - eps. eps falls linearly with the environment's step, in fixed point on the device. Draws are keyed by
+// the member's seed, the step and the environment. actions [E, 3] overwritten.
 //   env_act_q       greedy = argmax of q [E, 15] within each branch, ties to the lowest index
 //   env_act_greedy  greedy [E, 3] is given (a head that keeps Q on chip)
 // Recorded or scripted actions need neither: write them to `actions`.

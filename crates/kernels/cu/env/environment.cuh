@@ -1,5 +1,5 @@
-// What the batched environment keeps: E environments for each of P members, their windows, and what a network sees of an
-// account. Mirrored in crates/kernels/src/env/types.rs.
+// What the batched environment keeps: E environments for each of P members, their windows, and what a network sees of
+// an account. Mirrored in crates/kernels/src/env/types.rs.
 #pragma once
 #include "rng.cuh"
 #include "step.cuh"
@@ -25,7 +25,7 @@ struct alignas(16) Env {
   Account account;
   u64 step;                  // decisions so far: the clock of exploration and of the replay ring
   i64 return_q20;            // sum of the episode's unscaled rewards
-  u32 bar, end;              // rows of the bar table: decide at the close of `bar`; the episode ends at the close of `end`
+  u32 bar, end;              // rows of the bar table: decide at the close of `bar`; the episode ends at that of `end`
   u32 episode;               // number, from 0
   u32 volatility_e9;         // sigma_ep, fixed at the episode's start
 };
@@ -41,7 +41,8 @@ struct alignas(16) Summary {
   i64 equity, unrealised, peak;  // money
   i32 position;                  // lots
   u16 bars;                      // closes since the position was opened, at most 65,535
-  u8 fill_share, cancel;
+  u8 fill_share;
+  u8 ended;                      // OrderEnd in the low four bits, Exit in the high
 };
 
 // One row of replay: everything that s, a, r, s' are rebuilt from.
@@ -57,10 +58,11 @@ struct alignas(16) Transition {
 FN Summary summarise(const Rules& r, const Account& a, const Bar& bar) {
   const i32 close = mark(bar);
   return Summary{mark_to_market(r, a, close), (a.position * (i64)close - a.basis) * r.tv, a.peak, a.position,
-                 (u16)smaller(a.bars, 65535), a.fill_share, a.cancel};
+                 (u16)smaller(a.bars, 65535), a.fill_share, (u8)(a.order_end | a.exit << 4)};
 }
 
-// The next episode of an environment: a fresh account at a random bar of the window, L bars long or to the window's end.
+// The next episode of an environment: a fresh account at a random bar of the window, L bars long (less in a window
+// shorter than that).
 // The draw is keyed by seed, environment and episode, so no two environments replay the same path.
 FN void begin_episode(const EnvMember& m, const Rules& r, const Context* context, u32 e, Env& s) {
   const u32 first = m.begin + m.lookback - 1, last = m.end - 1;  // decisions at [first, last)

@@ -29,8 +29,9 @@ FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Ba
   x.v[8] = log1p_((float)bar.gap_seconds / (float)larger(bar.bar_seconds, 1)) * 0.25f;  // time since the last bar
   x.v[9] = (float)now.session_seconds * 1.1574074e-5f;                            // days to the session's close
   x.v[10] = (float)s.fill_share * 0.003921569f;                                   // filled part of the last order
-  x.v[11] = s.cancel < CANCEL_STOP ? (float)s.cancel * 0.2f : 0.f;                // why the rest was cancelled
-  x.v[12] = s.cancel >= CANCEL_STOP ? (float)(s.cancel - CANCEL_STOP + 1) * 0.5f : 0.f;  // stopped, liquidated
+  const u8 end = s.ended & 15;
+  x.v[11] = end > END_FILLED && end < END_STOP ? (float)(end - END_FILLED) * 0.14285715f : 0.f;  // what did not fill
+  x.v[12] = (float)(s.ended >> 4) * 0.5f;                                         // stopped 1/2, liquidated 1
   return x;
 }
 

@@ -1,5 +1,6 @@
-// Uniform replay with n-step returns, by index. The ring [R, E] is time-major: the successor of (row, e) is (row + 1, e), so a
-// window never crosses environments; it stops at an episode's end and at the write head, the environments' step.
+// Uniform replay with n-step returns, by index. The ring [R, E] is time-major: the successor of (row, e) is
+// (row + 1, e), so a window never crosses environments; it stops at an episode's end and at the write head, the
+// environments' step.
 //   replay_sample   indices [B] overwritten: uniform over the rows written; the place of a prioritised sampler
 //   replay_gather   s [B, S], next [B, S], actions [B, 3], samples [B] overwritten, for given indices
 //   replay_advance  draws += 1, after a sample

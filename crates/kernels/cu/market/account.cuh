@@ -2,14 +2,15 @@
 #pragma once
 #include "fill.cuh"
 
-// Equity at a price, money, exact: cash + (position P - basis) tv.
+// Equity at a price, money, exact (case 3).
+//   cash + (position P - basis) tv
 FN i64 mark_to_market(const Rules& r, const Account& a, i64 price) {
   return a.cash + (a.position * price - a.basis) * r.tv;
 }
 
 // Books one leg of signed `lots` at `price` units with `fee` money; a leg closes or opens, never both.
 //   closing x of p: cost_out = sign(B) floor(|B| |x| / |p|), all of B when x = p; realised += (-x P - cost_out) tv
-//   opening: B += x P
+//   opening: B += x P (cases 9 to 11)
 FN void apply_fill(const Rules& r, Account& a, i32 lots, i32 price, i64 fee) {
   if (a.position && (a.position < 0) != (lots < 0)) {
     const bool all = lots == -a.position;
@@ -30,7 +31,7 @@ FN void apply_fill(const Rules& r, Account& a, i32 lots, i32 price, i64 fee) {
 
 // Cost of holding the position for `seconds` at mark `close`, money, rounded up (a credit shrinks).
 //   ceil(base rate seconds / (1e7 31,536,000)); base = |p| C tv, or for a long that pays on loans max(0, B tv - cash),
-//   which is notional less equity at any mark
+//   which is notional less equity at any mark (case 18)
 FN i64 financing(const Rules& r, const Account& a, i32 close, u32 seconds) {
   const bool is_short = a.position < 0;
   const i64 whole = absolute(a.position) * close * r.tv;
@@ -40,7 +41,7 @@ FN i64 financing(const Rules& r, const Account& a, i32 close, u32 seconds) {
 }
 
 // The largest n <= lots that the initial margin lets an account add on its side (or open from flat) at `price`.
-//   1e7 (equity(P) - fee(n)) >= (|p| + n) P tv im
+//   1e7 (equity(P) - fee(n)) >= (|p| + n) P tv im (case 20)
 FN i32 margin_lots(const Rules& r, const Account& a, i64 lots, i32 price, i32 rate_e7) {
   const i64 equity = mark_to_market(r, a, price), held = absolute(a.position), lot = price * r.tv;
   const auto holds = [&](i64 n) {
@@ -57,7 +58,7 @@ FN i32 margin_lots(const Rules& r, const Account& a, i64 lots, i32 price, i32 ra
 
 // Levels at which a position is closed against its will, units; none is 0 for a long, 2^62 for a short.
 struct Levels { i64 stop, liquidation; };
-// Long: at or below. Short: at or above. Rounded so that the trader is closed sooner.
+// Long: at or below. Short: at or above. Rounded so that the trader is closed sooner (cases 12 to 17).
 //   stop: long ceil(B / p) - d, short floor(B / p) + d
 //   liquidation, where 1e7 equity(P) < |p| P tv mm: long ceil(1e7 (B tv - cash) / (p tv (1e7 - mm))) - 1,
 //   short floor(1e7 (cash - B tv) / (|p| tv (1e7 + mm))) + 1

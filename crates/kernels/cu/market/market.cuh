@@ -38,8 +38,12 @@ struct alignas(16) Rules {
   i32 reserved;
 };
 
-enum Cancel { CANCEL_NONE, CANCEL_BAND, CANCEL_CAP, CANCEL_LIMIT, CANCEL_REJECTED, CANCEL_MARGIN, CANCEL_STOP,
-              CANCEL_LIQUIDATION };
+// How an order ended: nothing to do, all filled, cut by volume or margin, too small to send, limit not traded through,
+// IOC beyond its limit, maker crossing after a gap, no volume; the rest cancelled by a stop or a liquidation.
+enum OrderEnd { END_NONE, END_FILLED, END_PART_VOLUME, END_PART_MARGIN, END_BAND, END_LIMIT, END_IOC, END_REJECTED,
+                END_NO_VOLUME, END_STOP, END_LIQUIDATION };
+// What closed a position against its will.
+enum Exit { EXIT_NONE, EXIT_STOP, EXIT_LIQUIDATION };
 
 // State of one account between decisions. cash = start + realised - fees - financing (margin accounting: buying moves
 // no cash); equity is derived at a mark, never stored.
@@ -50,8 +54,8 @@ struct alignas(16) Account {
   i32 position, stop_distance;  // lots; units, fixed when the position left flat or flipped
   u32 bars;                     // closes since then
   u8 fill_share;                // filled part of the last decision's order, 1/255; 0 without an order
-  u8 cancel;                    // why the rest was not filled, or what closed the position
-  u8 reserved[2];
+  u8 order_end, exit;           // OrderEnd of it; Exit of the last bar
+  u8 reserved;
   u32 legs, stops, liquidations, clamped;  // counts since the start
 };
 

@@ -1,6 +1,6 @@
 // One decision of each of E accounts of a member, with its ledger: the backtest's form of step.cuh.
 //   accounts [E] read and overwritten; cursor [E] the bar whose close is decided at, advanced by one
-//   actions [E, 3]; bars [T]; rules [1]; span [1]; rows [capacity, E] and fills [capacity, E, 4] overwritten at row
+//   actions [E, 3]; bars [T]; rules [1]; span [1]; rows [capacity, E] and fills [capacity, E, 5] overwritten at row
 //   (cursor - begin) mod capacity
 // An account that was ruined, or whose cursor stands on the span's last bar, is left alone. Deterministic: accounts are
 // independent.
@@ -22,13 +22,6 @@ struct MarketStepArgs {
   u32 envs, capacity;
 };
 
-FN void write_row(LedgerRow* row, const Account& a, const Outcome& o, Action action, u32 bar, u8 flags, i32 q20,
-                  const Recorder& rec) {
-  *row = LedgerRow{o.after, rec.worst_equity, a.cash, a.basis, a.realised, a.fees, a.financing, a.position, o.target,
-                   o.order, o.filled, q20, a.stop_distance, bar, a.bars, action.exposure, action.type, action.urgency,
-                   (u8)(flags | RECORDED), a.cancel, (u8)rec.count, {0, 0}};
-}
-
 KERNEL(market_step, MarketStepArgs, None, 32, 32, 4) {
   const Rules& r = *a.rules.of(t.member);
   const Span span = *a.span.of(t.member);
@@ -41,38 +34,51 @@ KERNEL(market_step, MarketStepArgs, None, 32, 32, 4) {
     const Action action{chosen[0], chosen[1], chosen[2]};
     const u64 place = (u64)((at - span.begin) % a.capacity) * a.envs + e;
     Account account = a.accounts.of(t.member)[e];
-    Recorder rec{a.fills.of(t.member) + place * MAX_FILLS, 0, I64_MAX};
-    const Outcome o = decide(r, account, bars[at], bars[at + 1], action, rec);
+    Recorder rec{a.fills.of(t.member) + place * MAX_FILLS, 0, false, 0, 0};
+    const Bar& bar = bars[at + 1];
+    const Outcome o = decide(r, account, bars[at], bar, action, rec);
+    if (!rec.met) rec.worst(mark(bar), o.after);
     const Reward reward = step_reward(r, o.before, o.after, 1000000, 0);
-    u8 flags = o.flags | (reward.flags & ~REWARD_SATURATED);
+    u8 flags = (u8)(o.flags | reward.flags | RECORDED);
     if (at + 2 == span.end) flags |= TRUNCATED;
-    write_row(a.rows.of(t.member) + place, account, o, action, at + 1, flags, reward.q20, rec);
+    a.rows.of(t.member)[place] =
+      LedgerRow{o.before, o.after, rec.worst_equity, account.cash, account.basis, account.realised, account.fees,
+                account.financing, account.position, o.target, o.order, o.filled, reward.q20, account.stop_distance,
+                (i32)rec.worst_price, at + 1, account.bars, action.exposure, action.type, action.urgency, flags,
+                account.order_end, account.exit, (u8)rec.count, {}};
     a.accounts.of(t.member)[e] = account;
     a.cursor.of(t.member)[e] = (at + 1) | (flags & TERMINATED ? ENDED : 0);
   });
 }
 
-// The end of a backtest: closes what is held at the close of the bar that the cursor stands on, into the next row.
+// The end of a backtest: closes what is held at the close of the last row's bar, into that row.
 KERNEL(market_close, MarketStepArgs, None, 32, 32, 4) {
   const Rules& r = *a.rules.of(t.member);
   const Span span = *a.span.of(t.member);
-  const Bar* bars = a.bars.of(t.member);
   const int first = (int)t.index * LANE_ENVS, left = (int)a.envs - first;
   t.each(left < LANE_ENVS ? left : LANE_ENVS, [&](int j) {
     const u32 e = (u32)(first + j), at = a.cursor.of(t.member)[e] & ~ENDED;
-    const u64 place = (u64)((at - span.begin) % a.capacity) * a.envs + e;
-    Account account = a.accounts.of(t.member)[e];
-    Recorder rec{a.fills.of(t.member) + place * MAX_FILLS, 0, I64_MAX};
-    const i32 lots = account.position, close = mark(bars[at]);
-    const i64 before = mark_to_market(r, account, close);
-    close_out(r, account, bars[at], rec);
-    const i64 after = mark_to_market(r, account, close);
-    rec.worst(after);
-    const Reward reward = step_reward(r, before, after, 1000000, 0);
-    const Outcome o{before, after, 0, -lots, (i32)absolute(lots), 0};
-    write_row(a.rows.of(t.member) + place, account, o, Action{4, MARKET, AGGRESSIVE}, at,
-              (u8)(TRUNCATED | reward.flags), reward.q20, rec);
-    a.accounts.of(t.member)[e] = account;
     a.cursor.of(t.member)[e] = at | ENDED;
+    if (at == span.begin) return;  // no row: nothing was decided
+    const u64 place = (u64)((at - 1 - span.begin) % a.capacity) * a.envs + e;
+    LedgerRow& row = a.rows.of(t.member)[place];
+    Account account = a.accounts.of(t.member)[e];
+    const Bar& bar = a.bars.of(t.member)[at];
+    Recorder rec{a.fills.of(t.member) + place * MAX_FILLS, row.fills, true, 0, 0};
+    close_out(r, account, bar, rec);
+    const i64 after = mark_to_market(r, account, mark(bar));
+    const Reward reward = step_reward(r, row.before, after, 1000000, 0);
+    row.equity = after;
+    row.cash = account.cash;
+    row.basis = account.basis;
+    row.realised = account.realised;
+    row.fees = account.fees;
+    row.position = account.position;
+    row.reward_q20 = reward.q20;
+    row.stop_distance = account.stop_distance;
+    row.bars = account.bars;
+    row.flags = (u8)(row.flags | reward.flags | (row.flags & TERMINATED ? 0 : TRUNCATED));
+    row.fills = (u8)rec.count;
+    a.accounts.of(t.member)[e] = account;
   });
 }

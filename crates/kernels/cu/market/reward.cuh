@@ -16,13 +16,15 @@ FN i32 to_q20(float x, bool& saturated) {
 }
 
 struct Reward { i32 q20, scaled_q20; u8 flags; };
-// Log return of equity from one close to the next, 2^-20, and the same over the member's unit u. volatility_e9: sigma_ep,
-// of one bar, 1e-9; gain_q32: sqrt(1 - gamma^2), 2^-32.
-//   r = log1p((E1 - E0) / E0), ln 0.01 and terminated where E1 <= E0 / 100;  u = max_leverage sigma_ep / sqrt(1 - gamma^2)
+// Log return of equity from one close to the next, 2^-20, and the same over the member's unit u (case 3).
+// volatility_e9: sigma_ep, of one bar, 1e-9; gain_q32: sqrt(1 - gamma^2), 2^-32.
+//   r = log1p((E1 - E0) / E0), ln 0.01 and terminated where E1 <= E0 / 100;  u = lev sigma_ep / sqrt(1 - gamma^2)
+// Where half is lost, 1 + (E1 - E0) / E0 would cancel: the same number is then ln(E1 / E0).
 FN Reward step_reward(const Rules& r, i64 before, i64 after, u32 volatility_e9, u32 gain_q32) {
   Reward out{0, 0, 0};
   float x = LOG_FLOOR;
   if (before <= 0 || after <= before / 100) out.flags = REWARD_FLOOR | TERMINATED;
+  else if (after < before / 2) x = log_((float)after / (float)before);
   else x = log1p_((float)(after - before) / (float)before);
   bool saturated;
   out.q20 = to_q20(x, saturated);

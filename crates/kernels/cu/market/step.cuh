@@ -1,4 +1,4 @@
-// One decision, from the close of bar t (`seen`) to the close of bar t+1 (`bar`): the rules of section 2 in their order.
+// One decision, from the close of bar t (`seen`) to the close of bar t+1 (`bar`): the rules in their order (a) to (h).
 // Shared by training and backtest. Whatever a bar hides is decided against the trader; nothing decided at t fills at a
 // price of bar t.
 #pragma once
@@ -24,7 +24,8 @@ template<class Rec> struct Desk {
   // One leg: closes or opens.
   METHOD void leg(i32 lots, const Quote& q, bool opens) {
     const i64 fee = commission(r, lots, q.price, q.rate_e7);
-    const i64 penalty = q.kind == FILL_LIQUIDATION ? commission(r, lots, q.price, r.penalty_e7) : 0;
+    const bool liquidated = q.kind == FILL_LIQUIDATION_AT_OPEN || q.kind == FILL_LIQUIDATION_IN_BAR;
+    const i64 penalty = liquidated ? commission(r, lots, q.price, r.penalty_e7) : 0;
     if (opens && a.position == 0) {  // left flat, or the second leg of a flip
       a.bars = 0;
       a.stop_distance = r.stop_e4 ? (i32)clamped(mul_div(seen.atr, r.stop_e4, 10000, UP), 1, r.max_price) : 0;
@@ -47,28 +48,30 @@ template<class Rec> struct Desk {
     return closing + adding;
   }
 
-  // Closes the position where a price of the bar is at or beyond its stop or liquidation level: at the worse of the open
-  // and the level met first, uncapped, h and the impact of the whole position paid. Returns the reason, or CANCEL_NONE.
+  // Closes the position if the bar, at its open or on the way to its worst price, is at or beyond its stop or
+  // liquidation level: at the worse of the open and the level met first, uncapped, h and the impact of the whole
+  // position paid.
   METHOD u8 exit(Price at) {
-    if (!a.position) return CANCEL_NONE;
-    const bool is_long = a.position > 0;
+    if (!a.position) return EXIT_NONE;
+    const bool is_long = a.position > 0, open = at == OPEN;
     const i32* p = side(bar, !is_long);
     const Levels levels = margin_and_stops(r, a);
     const i64 level = is_long ? larger(levels.stop, levels.liquidation) : smaller(levels.stop, levels.liquidation);
-    const i64 worst = at == OPEN ? p[OPEN] : is_long ? p[LOW] : p[HIGH];
-    if (is_long ? worst > level : worst < level) return CANCEL_NONE;
+    const i64 worst = open ? p[OPEN] : is_long ? p[LOW] : p[HIGH];
+    if (is_long ? worst > level : worst < level) {
+      if (!open) rec.worst(worst, mark_to_market(r, a, worst));
+      return EXIT_NONE;
+    }
     const i64 met = is_long ? smaller(level, p[OPEN]) : larger(level, p[OPEN]);
     const bool ruined = is_long ? met <= levels.liquidation : met >= levels.liquidation;
-    const i64 impact = market_impact(r, seen, absolute(a.position));
-    leg(-a.position, quote(!is_long, 4 * met, 4 * impact, ruined ? FILL_LIQUIDATION : FILL_STOP), false);
+    const u8 kind = ruined ? (open ? FILL_LIQUIDATION_AT_OPEN : FILL_LIQUIDATION_IN_BAR)
+                           : (open ? FILL_STOP_AT_OPEN : FILL_STOP_IN_BAR);
+    const Quote q = quote(!is_long, 4 * met, 4 * (i64)market_impact(r, seen, absolute(a.position)), kind);
+    if (!open) rec.worst(q.price, mark_to_market(r, a, q.price));
+    leg(-a.position, q, false);
     if (ruined) a.liquidations += 1;
     else a.stops += 1;
-    return ruined ? CANCEL_LIQUIDATION : CANCEL_STOP;
-  }
-
-  // Equity at the bar's worst price for the position.
-  METHOD void worst() {
-    if (a.position) rec.worst(mark_to_market(r, a, a.position > 0 ? side(bar, false)[LOW] : side(bar, true)[HIGH]));
+    return ruined ? EXIT_LIQUIDATION : EXIT_STOP;
   }
 };
 
@@ -78,7 +81,8 @@ struct Outcome {
   u8 flags;           // of Flag, without what the reward adds
 };
 
-template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action action, Rec& rec) {
+template<class Rec>
+FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action action, Rec& rec) {
   const i32 close = mark(seen);
   const bool after_gap = bar.gap_seconds != 0;
   Desk<Rec> desk{r, a, seen, bar, rec, close, half_spread(r, seen, after_gap), false};
@@ -87,7 +91,8 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
   out.target = target_position(r, (i32)action.exposure - 4, out.before, close, clamp);
   a.clamped += clamp;
   const bool banded = in_band(r, out.target, a.position);
-  u8 cancel = CANCEL_NONE;
+  const u32 stops = a.stops, liquidations = a.liquidations;
+  u8 end = END_NONE;
 
   // (a) Financing of the gap.
   const auto finance = [&](u32 seconds) {
@@ -99,12 +104,14 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
 
   // (b) The old position at the open. After an exit the order may only open the opposite side.
   const i32 old = a.position;
-  u8 exited = desk.exit(OPEN);
+  const u8 exited = desk.exit(OPEN);
   i64 order = (i64)out.target - a.position;
+  const auto cancelled_by = [](u8 exit) { return (u8)(exit == EXIT_STOP ? END_STOP : END_LIQUIDATION); };
   if (banded) {
-    cancel = order ? CANCEL_BAND : CANCEL_NONE;
+    end = out.target != old ? END_BAND : END_NONE;
     order = 0;
-  } else if (exited && (out.target < 0) == (old < 0)) {
+  } else if (exited && (out.target == 0 || (out.target < 0) == (old < 0))) {
+    if (out.target != old) end = cancelled_by(exited);
     order = 0;
   }
   out.order = (i32)order;
@@ -117,22 +124,20 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
   if (wanted && action.type == MAKER) {
     const i32 limit_half = limit_spread(r, seen);
     const i64 limit = maker_limit(r, buy, close, limit_half, action.urgency);
-    u8 missing;
-    late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), bar, missing);
-    if (late < wanted) cancel = missing;
+    late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), bar, end);
     late_quote = Quote{4 * limit, 0, (i32)limit, 0, r.maker_fee_e7, FILL_MAKER};
   } else if (wanted) {
     const i32 lots = fill_quantity(r, wanted, bar.volume, 1, 1);
     const i64 impact = lots ? market_impact(r, seen, lots) : 0;
     i32 now = lots;
     i64 now_impact = impact;
-    if (lots < wanted) cancel = CANCEL_CAP;
+    end = lots ? END_PART_VOLUME : END_NO_VOLUME;
     if (action.type == IOC) {
       const i64 limit = ioc_limit(buy, close, limit_spread(r, seen), action.urgency);
       const i64 price = fill_price(r, buy, open4, desk.half, 4 * impact);
       if (lots && (buy ? price > limit : price < limit)) {
         now = 0;
-        cancel = CANCEL_LIMIT;
+        end = END_IOC;
       }
     } else if (action.urgency != AGGRESSIVE) {
       const i32* p = side(bar, buy);
@@ -140,7 +145,8 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
       now = patient ? 0 : lots - lots / 2;
       now_impact = (impact + 1) / 2;
       late = lots - now;
-      late_quote = desk.quote(buy, (i64)p[OPEN] + p[HIGH] + p[LOW] + p[CLOSE], patient ? impact : 2 * impact, FILL_MEAN);
+      const i64 mean4 = (i64)p[OPEN] + p[HIGH] + p[LOW] + p[CLOSE];
+      late_quote = desk.quote(buy, mean4, patient ? impact : 2 * impact, FILL_MEAN);
     }
     if (now) {
       const u8 kind = action.type == IOC ? FILL_IOC : FILL_OPEN;
@@ -151,43 +157,41 @@ template<class Rec> FN Outcome decide(const Rules& r, Account& a, const Bar& see
   // (d) Financing of the bar.
   finance(bar.bar_seconds);
 
-  // (e) What adds fills as if before the adverse move, (f) which may meet a level and cancel the rest; (g) otherwise what
-  // reduces fills after it, and the opening leg of a flip last, to be tested itself.
+  // (e) What adds fills as if before the adverse move, (f) which may meet a level and cancel the rest; (g) otherwise
+  // what reduces fills after it, and the opening leg of a flip last, to be tested itself.
   const bool adds = late && (a.position == 0 || (a.position > 0) == buy);
   if (adds) out.filled += desk.trade(buy, late, late_quote);
-  desk.worst();
   u8 hit = desk.exit(CLOSE);
+  if (hit && late && !adds) end = cancelled_by(hit);
   if (!hit && late && !adds) {
     const bool flips = late > absolute(a.position);
     out.filled += desk.trade(buy, late, late_quote);
-    if (flips) {
-      desk.worst();
-      hit = desk.exit(CLOSE);
-    }
+    if (flips) hit = desk.exit(CLOSE);
   }
 
   // (h) The mark.
   out.after = mark_to_market(r, a, mark(bar));
-  rec.worst(out.after);
   a.peak = larger(a.peak, out.after);
   a.bars = a.position ? a.bars + 1 : 0;
   if (!a.position) a.stop_distance = 0;
-  if (hit) exited = hit;
-  if (desk.cut) cancel = CANCEL_MARGIN;
-  a.cancel = exited ? exited : cancel;
+  if (wanted && out.filled == wanted) end = END_FILLED;
+  else if (desk.cut && end != END_STOP && end != END_LIQUIDATION) end = END_PART_MARGIN;
+  a.order_end = end;
+  a.exit = hit ? hit : exited;
   a.fill_share = wanted ? (u8)((i64)out.filled * 255 / wanted) : 0;
-  out.flags = (u8)((out.after <= r.ruin_equity ? TERMINATED : 0) | (exited == CANCEL_STOP ? STOPPED : 0) |
-                   (exited == CANCEL_LIQUIDATION ? LIQUIDATED : 0));
+  out.flags = (u8)((out.after <= r.ruin_equity ? TERMINATED : 0) | (a.stops != stops ? STOPPED : 0) |
+                   (a.liquidations != liquidations ? LIQUIDATED : 0));
   return out;
 }
 
-// The end of a backtest: whatever is held is closed at the mark's side of the close, h and impact paid.
+// The end of a backtest: whatever is held is closed at C -+ (h + i); of quote bars h is half the quoted spread, so that
+// this is the side's own close less impact.
 template<class Rec> FN void close_out(const Rules& r, Account& a, const Bar& last, Rec& rec) {
   if (!a.position) return;
   const bool buy = a.position < 0;
-  Desk<Rec> desk{r, a, last, last, rec, mark(last), half_spread(r, last, false), false};
+  Desk<Rec> desk{r, a, last, last, rec, mark(last), limit_spread(r, last), false};
   const i64 impact = market_impact(r, last, absolute(a.position));
-  desk.leg(-a.position, desk.quote(buy, 4 * (i64)side(last, buy)[CLOSE], 4 * impact, FILL_END), false);
+  desk.leg(-a.position, desk.quote(buy, 4 * (i64)desk.close, 4 * impact, FILL_END), false);
   a.bars = 0;
   a.stop_distance = 0;
 }

@@ -100,8 +100,8 @@ pub struct Summary {
     pub bars: u16,
     /// Filled part of the last order, 1/255.
     pub fill_share: u8,
-    /// A [`crate::market::Cancel`] as a byte.
-    pub cancel: u8,
+    /// A [`crate::market::OrderEnd`] in the low four bits, a [`crate::market::Exit`] in the high.
+    pub ended: u8,
 }
 
 /// One row of replay: everything that s, a, r, s' are rebuilt from.

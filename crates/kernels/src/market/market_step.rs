@@ -39,7 +39,7 @@ pub struct MarketStep<'a> {
     pub actions: &'a View,
     /// [`LedgerRow`] `[capacity, E]`: written at row (cursor - begin) mod capacity.
     pub rows: &'a View,
-    /// [`FillRow`] `[capacity, E * 4]`: the legs of the same row.
+    /// [`FillRow`] `[capacity, E * 5]`: the legs of the same row.
     pub fills: &'a View,
 }
 
@@ -59,7 +59,7 @@ pub fn market_step(dtype: DType, members: usize, x: &MarketStep<'_>) -> Result<L
     launch(&tree::MARKET_STEP, dtype, members, x)
 }
 
-/// Closes what every account holds at the close of the bar that its cursor stands on, with fees, into the next row.
+/// Closes what every account holds at the close of its last row's bar, with fees, into that row.
 ///
 /// # Errors
 /// Buffers that don't fit one another.

@@ -4,4 +4,6 @@ mod market_step;
 mod types;
 
 pub use market_step::{ENDED, MarketStep, Span, market_close, market_step};
-pub use types::{Account, BRANCH_ACTIONS, Bar, Cancel, FillKind, FillRow, LedgerRow, MAX_FILLS, Rules, flag};
+pub use types::{
+    Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, MAX_FILLS, OrderEnd, Rules, flag,
+};

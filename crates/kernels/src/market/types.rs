@@ -5,8 +5,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// Most legs of one decision: two at the open, one more and an exit; or exit, open, add, exit.
-pub const MAX_FILLS: usize = 4;
+/// Most legs of one decision and its close-out: two at the open, one more and an exit (or exit, open, add, exit); one.
+pub const MAX_FILLS: usize = 5;
 /// Number of choices of each branch: exposure, order type, urgency.
 pub const BRANCH_ACTIONS: [usize; 3] = [9, 3, 3];
 
@@ -113,10 +113,12 @@ pub struct Account {
     pub bars: u32,
     /// Filled part of the last decision's order, 1/255; 0 without an order.
     pub fill_share: u8,
-    /// A [`Cancel`] as a byte.
-    pub cancel: u8,
+    /// An [`OrderEnd`] as a byte: how it ended.
+    pub order_end: u8,
+    /// An [`Exit`] as a byte: what closed the position in the last bar.
+    pub exit: u8,
     /// Zero.
-    pub reserved: [u8; 2],
+    pub reserved: u8,
     /// Legs booked.
     pub legs: u32,
     /// Stops that fired.
@@ -127,26 +129,61 @@ pub struct Account {
     pub clamped: u32,
 }
 
-/// Why lots of an order did not fill, or what closed the position.
+/// How an order ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Cancel {
-    /// Nothing is missing.
+pub enum OrderEnd {
+    /// The target was already held.
     None = 0,
+    /// Every lot filled.
+    Filled = 1,
+    /// Cut by the share of the bar's volume.
+    PartVolume = 2,
+    /// Cut by the initial margin.
+    PartMargin = 3,
     /// Too small to send.
-    Band = 1,
-    /// More than the share of the bar's volume.
-    Cap = 2,
-    /// The limit was not met, or not by enough of the bar.
-    Limit = 3,
-    /// A maker order that would have taken at the open after a time gap.
-    Rejected = 4,
-    /// The initial margin did not allow it.
-    Margin = 5,
-    /// The stop closed the position.
-    Stop = 6,
-    /// The position was liquidated.
-    Liquidation = 7,
+    Band = 4,
+    /// A maker limit that the bar did not trade through.
+    LimitNotReached = 5,
+    /// An IOC whose price would have been beyond its limit.
+    IocBeyondLimit = 6,
+    /// A maker order that would have crossed at the open after a time gap.
+    RejectedGap = 7,
+    /// No volume to fill against.
+    NoVolume = 8,
+    /// The stop cancelled the rest.
+    CancelledByStop = 9,
+    /// The liquidation cancelled the rest.
+    CancelledByLiquidation = 10,
+}
+
+impl OrderEnd {
+    /// All, in the order of their numbers.
+    pub const ALL: [OrderEnd; 11] = [
+        OrderEnd::None,
+        OrderEnd::Filled,
+        OrderEnd::PartVolume,
+        OrderEnd::PartMargin,
+        OrderEnd::Band,
+        OrderEnd::LimitNotReached,
+        OrderEnd::IocBeyondLimit,
+        OrderEnd::RejectedGap,
+        OrderEnd::NoVolume,
+        OrderEnd::CancelledByStop,
+        OrderEnd::CancelledByLiquidation,
+    ];
+}
+
+/// What closed a position against its will.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Nothing.
+    None = 0,
+    /// The stop.
+    Stop = 1,
+    /// Liquidation.
+    Liquidation = 2,
 }
 
 /// Which rule filled a leg.
@@ -161,12 +198,31 @@ pub enum FillKind {
     Maker = 3,
     /// An IOC order at the open.
     Ioc = 4,
-    /// A stop.
-    Stop = 5,
-    /// A liquidation.
-    Liquidation = 6,
+    /// A stop that the bar opened at or beyond.
+    StopAtOpen = 5,
+    /// A stop met within the bar.
+    StopInBar = 6,
+    /// A liquidation level that the bar opened at or beyond.
+    LiquidationAtOpen = 7,
+    /// A liquidation level met within the bar.
+    LiquidationInBar = 8,
     /// The end of a backtest.
-    End = 7,
+    End = 9,
+}
+
+impl FillKind {
+    /// All, in the order of their numbers, which begin at 1.
+    pub const ALL: [FillKind; 9] = [
+        FillKind::Open,
+        FillKind::Mean,
+        FillKind::Maker,
+        FillKind::Ioc,
+        FillKind::StopAtOpen,
+        FillKind::StopInBar,
+        FillKind::LiquidationAtOpen,
+        FillKind::LiquidationInBar,
+        FillKind::End,
+    ];
 }
 
 /// One leg of one fill. Price less reference is `half_spread` plus impact for a buyer, rounded against the trader.
@@ -201,9 +257,11 @@ pub struct FillRow {
 #[repr(C, align(16))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct LedgerRow {
+    /// Equity at the close that was decided at.
+    pub before: i64,
     /// Equity at the close.
     pub equity: i64,
-    /// Lowest equity that the bar's prices can have shown.
+    /// Equity at `worst`: after what fills before the adverse move, with the bar's financing.
     pub worst_equity: i64,
     /// Cash.
     pub cash: i64,
@@ -227,6 +285,9 @@ pub struct LedgerRow {
     pub reward_q20: i32,
     /// Distance of the stop, units.
     pub stop_distance: i32,
+    /// The worst price that the position met: the bar's low or high on the side that it would trade at, the price of a
+    /// stop or liquidation within the bar, or the close if nothing was held.
+    pub worst: i32,
     /// Row of the bar table that this is the close of.
     pub bar: u32,
     /// Closes since the position was opened.
@@ -235,12 +296,14 @@ pub struct LedgerRow {
     pub action: [u8; 3],
     /// Bits of [`flag`].
     pub flags: u8,
-    /// A [`Cancel`] as a byte.
-    pub cancel: u8,
+    /// An [`OrderEnd`] as a byte.
+    pub order_end: u8,
+    /// An [`Exit`] as a byte.
+    pub exit: u8,
     /// Legs written to the fills of this row.
     pub fills: u8,
     /// Zero.
-    pub reserved: [u8; 2],
+    pub reserved: [u8; 5],
 }
 
 /// Bits of a step's flags.

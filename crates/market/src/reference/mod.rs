@@ -3,8 +3,8 @@
 
 mod numbers;
 
-use crate::{Account, BRANCH_ACTIONS, Bar, Cancel, FillKind, FillRow, LedgerRow, Rules, flag};
-use numbers::{ceil, floor, last_that, log1p, q20};
+use crate::{Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, OrderEnd, Rules, flag};
+use numbers::{ceil, floor, last_that, log, log1p, q20};
 
 /// What a decision led to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,13 @@ pub fn mark(bar: &Bar) -> i32 {
 /// The rewards of a change of equity: unscaled and scaled, both 2^-20, and the flags they raise.
 pub fn reward(rules: &Rules, before: i128, after: i128, unit: Unit) -> (i32, i32, u8) {
     let lost = before <= 0 || 100 * after <= before;
-    let r = if lost { -4.605_170_2_f32 } else { log1p((after - before) as f32 / before as f32) };
+    let r = if lost {
+        -4.605_170_2_f32
+    } else if 2 * after < before - before % 2 {
+        log(after as f32 / before as f32)
+    } else {
+        log1p((after - before) as f32 / before as f32)
+    };
     let leverage = rules.leverage_e4 as f32 * 1e-4;
     let u = leverage * (unit.volatility_e9.max(1) as f32 * 1e-9);
     let (scaled, saturated) = q20(r * (unit.gain_q32 as f32 * 2.328_306_4e-10) / u);
@@ -60,22 +66,27 @@ pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8
     let target = s.target(action[0], before);
     let position = i128::from(account.position);
     let mut order = target - position;
-    let mut cancel = Cancel::None;
+    let sent = order != 0;
+    let mut end = OrderEnd::None;
 
     // (a)
     s.finance(bar.gap_seconds);
     // (b)
-    let mut exit = s.exit_at(s.adverse(0));
+    let mut exit = s.exit_at(s.adverse(0), true);
     // Too small to send? Decided at t, on the position held then.
     if target != 0 && order.abs() * 10_000 < i128::from(rules.band_bp) * target.abs().max(position.abs()) {
-        cancel = if order == 0 { Cancel::None } else { Cancel::Band };
+        end = if sent { OrderEnd::Band } else { OrderEnd::None };
         order = 0;
-    } else if exit.is_some() {
-        order = if target.signum() * position.signum() < 0 { target } else { 0 };
+    } else if let Some(exit) = exit {
+        let reverses = target.signum() * position.signum() < 0;
+        order = if reverses { target } else { 0 };
+        if sent && !reverses {
+            end = cancelled_by(exit);
+        }
     }
 
     // (c), and what is left for later in the bar.
-    let plan = s.plan(order, action, &mut cancel);
+    let plan = s.plan(order, action, &mut end);
     let mut filled = plan.now.map_or(0, |part| s.trade(part));
     // (d)
     s.finance(bar.bar_seconds);
@@ -89,7 +100,9 @@ pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8
         Some(part) => {
             let held = s.held();
             hit = s.ride();
-            if hit.is_none() {
+            if let Some(exit) = hit {
+                end = cancelled_by(exit);
+            } else {
                 filled += s.trade(part);
                 if part.lots.abs() > held.abs() {
                     hit = s.ride();
@@ -103,7 +116,7 @@ pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8
     // (h)
     let close = mark(bar);
     let after = equity(rules, &s.account, close);
-    s.worst = s.worst.min(after);
+    let (worst, worst_equity) = s.worst.unwrap_or((close.into(), after));
     let a = &mut s.account;
     a.peak = a.peak.max(after as i64);
     a.clamped += u32::from(s.clamped);
@@ -113,24 +126,31 @@ pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8
     } else {
         a.bars += 1;
     }
-    if s.cut {
-        cancel = Cancel::Margin;
+    let cancelled = matches!(end, OrderEnd::CancelledByStop | OrderEnd::CancelledByLiquidation);
+    if order != 0 && filled == order.abs() {
+        end = OrderEnd::Filled;
+    } else if s.cut && !cancelled {
+        end = OrderEnd::PartMargin;
     }
-    a.cancel = exit.unwrap_or(cancel) as u8;
+    a.order_end = end as u8;
+    a.exit = exit.unwrap_or(Exit::None) as u8;
     a.fill_share = if order == 0 { 0 } else { floor(filled * 255, order.abs()) as u8 };
 
     let (reward_q20, scaled_q20, mut flags) = reward(rules, before, after, unit);
     if after <= i128::from(rules.ruin_equity) {
         flags |= flag::TERMINATED;
     }
-    flags |= match exit {
-        Some(Cancel::Stop) => flag::STOPPED,
-        Some(_) => flag::LIQUIDATED,
-        None => 0,
-    };
+    if a.stops > account.stops {
+        flags |= flag::STOPPED;
+    }
+    if a.liquidations > account.liquidations {
+        flags |= flag::LIQUIDATED;
+    }
     let row = LedgerRow {
+        before: before as i64,
         equity: after as i64,
-        worst_equity: s.worst as i64,
+        worst_equity: worst_equity as i64,
+        worst: worst as i32,
         cash: a.cash,
         basis: a.basis,
         realised: a.realised,
@@ -146,11 +166,16 @@ pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8
         bars: a.bars,
         action,
         flags: flags | flag::RECORDED,
-        cancel: a.cancel,
+        order_end: a.order_end,
+        exit: a.exit,
         fills: s.fills.len() as u8,
-        reserved: [0; 2],
+        reserved: [0; 5],
     };
     Step { account: s.account, row, fills: s.fills, scaled_q20 }
+}
+
+fn cancelled_by(exit: Exit) -> OrderEnd {
+    if exit == Exit::Stop { OrderEnd::CancelledByStop } else { OrderEnd::CancelledByLiquidation }
 }
 
 /// Signed lots at a price that is already agreed.
@@ -178,7 +203,8 @@ struct Session<'a> {
     account: Account,
     fills: Vec<FillRow>,
     close: i32,
-    worst: i128,
+    /// The worst price that the position met, and equity there.
+    worst: Option<(i128, i128)>,
     clamped: bool,
     cut: bool,
 }
@@ -193,7 +219,7 @@ impl<'a> Session<'a> {
             account,
             fills,
             close: mark(seen),
-            worst: i128::MAX,
+            worst: None,
             clamped: false,
             cut: false,
         }
@@ -264,7 +290,7 @@ impl<'a> Session<'a> {
     }
 
     /// Section 3: what of the order fills when, at which price.
-    fn plan(&self, order: i128, [_, kind, urgency]: [u8; 3], cancel: &mut Cancel) -> Plan {
+    fn plan(&self, order: i128, [_, kind, urgency]: [u8; 3], end: &mut OrderEnd) -> Plan {
         if order == 0 {
             return Plan::default();
         }
@@ -272,22 +298,21 @@ impl<'a> Session<'a> {
         let [open, high, low, close] = self.prices(sign);
         let capacity = floor(i128::from(self.bar.volume) * i128::from(self.rules.cap_e4), 10_000);
         if kind == 1 {
-            return self.maker(order, capacity, urgency, cancel);
+            return self.maker(order, capacity, urgency, end);
         }
         let lots = order.abs().min(capacity);
-        if lots < order.abs() {
-            *cancel = Cancel::Cap;
-        }
         if lots == 0 {
+            *end = OrderEnd::NoVolume;
             return Plan::default();
         }
+        *end = OrderEnd::PartVolume; // unless all of it fills
         let i = self.impact(lots);
         let all = sign * lots;
         if kind == 2 {
             let part = self.taking(all, 4 * open, 4 * i, FillKind::Ioc);
             let allowed = i128::from(self.close) + sign * 2 * i128::from(urgency) * self.limit_spread();
             if (part.price - allowed) * sign > 0 {
-                *cancel = Cancel::Limit;
+                *end = OrderEnd::IocBeyondLimit;
                 return Plan::default();
             }
             return Plan { now: Some(part), later: None };
@@ -305,7 +330,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn maker(&self, order: i128, capacity: i128, urgency: u8, cancel: &mut Cancel) -> Plan {
+    fn maker(&self, order: i128, capacity: i128, urgency: u8, end: &mut OrderEnd) -> Plan {
         let r = self.rules;
         let sign = order.signum();
         let [open, high, low, _] = self.prices(sign);
@@ -314,7 +339,7 @@ impl<'a> Session<'a> {
         let tick = i128::from(r.tick);
         let limit = if sign > 0 { floor(wish, tick) * tick } else { ceil(wish, tick) * tick };
         if self.bar.gap_seconds > 0 && (limit - open) * sign > 0 {
-            *cancel = Cancel::Rejected;
+            *end = OrderEnd::RejectedGap;
             return Plan::default();
         }
         let through =
@@ -328,9 +353,13 @@ impl<'a> Session<'a> {
             floor(capacity * beyond, high - low)
         };
         let lots = order.abs().min(share);
-        if lots < order.abs() {
-            *cancel = Cancel::Limit;
-        }
+        *end = if beyond < through {
+            OrderEnd::LimitNotReached
+        } else if capacity == 0 {
+            OrderEnd::NoVolume
+        } else {
+            OrderEnd::PartVolume
+        };
         let part = Part {
             lots: sign * lots,
             price: limit,
@@ -351,11 +380,8 @@ impl<'a> Session<'a> {
     fn book(&mut self, lots: i128, part: &Part) {
         let tv = i128::from(self.rules.tv);
         let fee = self.money(lots, part.price, part.fee_e7);
-        let penalty = if part.kind == FillKind::Liquidation {
-            self.money(lots, part.price, self.rules.penalty_e7)
-        } else {
-            0
-        };
+        let liquidated = [FillKind::LiquidationAtOpen, FillKind::LiquidationInBar].contains(&part.kind);
+        let penalty = if liquidated { self.money(lots, part.price, self.rules.penalty_e7) } else { 0 };
         let (held, basis) = (self.held(), i128::from(self.account.basis));
         let opens = held * lots >= 0;
         let a = &mut self.account;
@@ -449,7 +475,7 @@ impl<'a> Session<'a> {
     }
 
     /// Closes the position if the bar, moving from its open to `price`, meets its stop or liquidation level.
-    fn exit_at(&mut self, price: i128) -> Option<Cancel> {
+    fn exit_at(&mut self, price: i128, at_open: bool) -> Option<Exit> {
         let held = self.held();
         if held == 0 {
             return None;
@@ -472,30 +498,45 @@ impl<'a> Session<'a> {
         };
         let first = if sign > 0 { stop.max(liquidation) } else { stop.min(liquidation) };
         if (price - first) * sign > 0 {
+            if !at_open {
+                self.meets(price);
+            }
             return None;
         }
         let open = self.adverse(0);
         let met = if sign > 0 { first.min(open) } else { first.max(open) };
         let ruined = self.under_margin(met);
         let i = self.impact(held);
-        let kind = if ruined { FillKind::Liquidation } else { FillKind::Stop };
+        let kind = match (ruined, at_open) {
+            (true, true) => FillKind::LiquidationAtOpen,
+            (true, false) => FillKind::LiquidationInBar,
+            (false, true) => FillKind::StopAtOpen,
+            (false, false) => FillKind::StopInBar,
+        };
         let part = self.taking(-held, 4 * met, 4 * i, kind);
+        if !at_open {
+            self.meets(part.price);
+        }
         self.book(-held, &part);
         if ruined {
             self.account.liquidations += 1;
         } else {
             self.account.stops += 1;
         }
-        Some(if ruined { Cancel::Liquidation } else { Cancel::Stop })
+        Some(if ruined { Exit::Liquidation } else { Exit::Stop })
+    }
+
+    /// Notes the price that the position which met the adverse move saw at worst.
+    fn meets(&mut self, price: i128) {
+        let there = (price, equity(self.rules, &self.account, price as i32));
+        self.worst.get_or_insert(there);
     }
 
     /// Through the worst price of the bar.
-    fn ride(&mut self) -> Option<Cancel> {
+    fn ride(&mut self) -> Option<Exit> {
         if self.held() == 0 {
             return None;
         }
-        let worst = self.adverse(1);
-        self.worst = self.worst.min(equity(self.rules, &self.account, worst as i32));
-        self.exit_at(worst)
+        self.exit_at(self.adverse(1), false)
     }
 }

@@ -44,6 +44,25 @@ pub(super) fn log1p(a: f32) -> f32 {
     if a == 0.0 { a } else { r }
 }
 
+/// `log` of `math.cuh` for a positive normal number, likewise.
+#[allow(clippy::excessive_precision, reason = "the constants are written as in `math.cuh`")]
+pub(super) fn log(a: f32) -> f32 {
+    let e = a.to_bits().wrapping_sub(0x3f2a_aaab) & 0xff80_0000;
+    let m = f32::from_bits(a.to_bits().wrapping_sub(e)) - 1.0;
+    let exponent = ((e as i32) as f32).mul_add(1.192_092_90e-7, 0.0);
+    let s = m * m;
+    let mut r = (-0.130_310_059_f32).mul_add(s, -0.121_483_512);
+    let mut t = 0.140_869_141_f32.mul_add(s, 0.139_814_854);
+    r = r.mul_add(s, -0.166_846_126);
+    t = t.mul_add(s, 0.200_120_345);
+    r = r.mul_add(s, -0.249_996_200);
+    r = t.mul_add(m, r);
+    r = r.mul_add(m, 0.333_331_972);
+    r = r.mul_add(m, -0.5);
+    r = r.mul_add(s, m);
+    exponent.mul_add(0.693_147_182, r)
+}
+
 /// `x` as i32 in units of 2^-20, and whether it had to be cut.
 pub(super) fn q20(x: f32) -> (i32, bool) {
     let scaled = f64::from(x) * f64::from(1 << 20);
@@ -72,6 +91,10 @@ mod tests {
         for x in [-0.99_f32, -0.5, -1e-3, -1e-9, 0.0, 1e-9, 1.797_e-3, 0.3, 1.0, 50.0, 1e6] {
             let exact = f64::from(x).ln_1p();
             assert!((f64::from(log1p(x)) - exact).abs() <= exact.abs() * 2e-7, "{x}: {} {exact}", log1p(x));
+        }
+        for x in [0.01_f32, 0.1, 0.25, 0.499, 0.7, 1.5, 3e6] {
+            let exact = f64::from(x).ln();
+            assert!((f64::from(log(x)) - exact).abs() <= exact.abs() * 2e-7, "{x}: {} {exact}", log(x));
         }
         assert_eq!(q20(1.5 / 1_048_576.0), (2, false));
         assert_eq!(q20(-3_000.0), (-2_147_483_520, true));

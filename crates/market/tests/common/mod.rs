@@ -6,6 +6,8 @@
     reason = "shared by several test binaries, none of which uses all of it"
 )]
 
+pub mod random;
+
 use foxhunt_core::DType;
 use foxhunt_device::{ARENA_ALIGN, Arena, Command, Device, Isa, Program};
 use foxhunt_kernels::{
