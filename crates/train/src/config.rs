@@ -2,6 +2,7 @@
 
 use crate::TrainError;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// How much one epoch does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,9 @@ pub struct Config {
     pub seed: u64,
     /// Members of the population: paired runs that differ in their seed.
     pub population: usize,
+    /// Id of each member, which its seed follows from: a member learns the same whoever else is there, in whatever
+    /// order. 0 to `population` - 1 where empty.
+    pub members: Vec<u64>,
     /// Epochs.
     pub epochs: u32,
     /// Data and its windows.
@@ -141,6 +145,7 @@ impl Config {
         Config {
             seed: 1,
             population: 1,
+            members: Vec::new(),
             epochs: 30,
             data: DataConfig { files: Vec::new(), train_share: 0.7, validation_share: 0.15 },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
@@ -173,6 +178,11 @@ impl Config {
                 start_cash: 0.0,
             },
         }
+    }
+
+    /// Id of each member, [`Config::population`] of them.
+    pub fn member_ids(&self) -> Vec<u64> {
+        if self.members.is_empty() { (0..self.population as u64).collect() } else { self.members.clone() }
     }
 
     /// Reads a configuration: the file's keys over the defaults of its `size` (small where it names none), then
@@ -228,6 +238,12 @@ impl Config {
         let l = &self.learn;
         let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
         must((1..=4096).contains(&self.population), "population must be 1 to 4096")?;
+        let distinct: BTreeSet<u64> = self.members.iter().copied().collect();
+        must(
+            self.members.is_empty()
+                || distinct.len() == self.population && self.members.len() == self.population,
+            "members must list `population` different ids, or be empty",
+        )?;
         must(self.epochs >= 1, "epochs must be at least 1")?;
         must(
             l.envs >= 1 && l.batch >= 1 && l.updates >= 1,
@@ -322,6 +338,16 @@ mod tests {
     }
 
     #[test]
+    fn members_have_ids() {
+        let c = |file: &str| Config::resolve(Some(("a.toml", file)), None, &[]).unwrap();
+        assert_eq!(c("population = 3").member_ids(), [0, 1, 2]);
+        let chosen = c("population = 2\nmembers = [7, 2]");
+        assert_eq!(chosen.member_ids(), [7, 2]);
+        let again = Config::resolve(Some(("b.toml", &chosen.to_toml().unwrap())), None, &[]).unwrap();
+        assert_eq!(chosen, again);
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let error = |file: &str, set: &str| {
             let set: Vec<String> = if set.is_empty() { vec![] } else { vec![set.into()] };
@@ -334,6 +360,8 @@ mod tests {
         assert!(error("", "learn.tau").contains("key=value"));
         assert!(error("", "learn.gamma=1.5").contains("learn.gamma"));
         assert!(error("", "learn.collect=1000").contains("multiple of learn.envs"));
+        assert!(error("population = 2\nmembers = [4]", "").contains("different ids"));
+        assert!(error("population = 2\nmembers = [4, 4]", "").contains("different ids"));
         assert!(error("epochs = ", "").contains("a.toml"));
     }
 }

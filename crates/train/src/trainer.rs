@@ -29,6 +29,8 @@ pub struct EpochReport {
     pub epoch: u32,
     /// Member's number.
     pub member: usize,
+    /// Member's id.
+    pub id: u64,
     /// Mean loss of the epoch's samples; nothing where none was finite.
     pub loss: Option<f64>,
     /// Episodes that ended in the epoch.
@@ -74,20 +76,20 @@ pub(crate) fn network(config: &Config) -> BranchingQConfig {
     }
 }
 
-/// What a member trains on.
+/// What the member with this id trains on.
 pub(crate) fn member_spec(
     config: &Config,
     market: &Market,
     features: foxhunt_env::FeatureId,
     window: std::ops::Range<usize>,
-    member: usize,
+    id: u64,
 ) -> Result<MemberSpec, TrainError> {
     let l = &config.learn;
     let decisions = (l.explore_epochs * (l.collect / l.envs) as f64) as u32;
     // An observation's window may reach back before its first decision: rows that are known then.
     let first = (window.start + 1).saturating_sub(config.network.lookback);
     Ok(MemberSpec {
-        seed: member_seed(config.seed, member as u64),
+        seed: member_seed(config.seed, id),
         features,
         volatility_floor_e9: market.table.volatility_floor_e9(market.splits.train.clone()),
         window: first..window.end,
@@ -129,8 +131,16 @@ impl Trainer {
             ring_rows: l.replay / l.envs,
             batch: l.batch,
         };
-        let specs = (0..members)
-            .map(|m| member_spec(config, market, features, market.splits.train.clone(), m))
+        let ids = config.member_ids();
+        if ids.len() != members {
+            return Err(TrainError::Config {
+                place: "members".into(),
+                what: format!("{} ids for a population of {members}", ids.len()),
+            });
+        }
+        let specs = ids
+            .into_iter()
+            .map(|id| member_spec(config, market, features, market.splits.train.clone(), id))
             .collect::<Result<Vec<_>, _>>()?;
         let env = Environments::new(device, dtype, shape, &tables, &specs)?;
 
@@ -225,6 +235,7 @@ impl Trainer {
         let counters = self.runtime.read_raw::<OptimiserState>(self.optimiser.0)?;
         self.runtime.write_raw(self.total, &vec![LossTotal::default(); members])?;
         self.runtime.write_raw(self.tally, &vec![Tally::default(); members])?;
+        let ids = self.config.member_ids();
         let l = &self.config.learn;
         let per_epoch = (l.collect / l.envs) as f64;
         let progress = f64::from(self.epoch + 1) * per_epoch / (l.explore_epochs * per_epoch).max(1.0);
@@ -235,6 +246,7 @@ impl Trainer {
                 EpochReport {
                     epoch: self.epoch,
                     member: m,
+                    id: ids[m],
                     loss: (t.rows > 0).then(|| t.loss_q32 as f64 / 4_294_967_296.0 / t.rows as f64),
                     episodes: tally.episodes,
                     terminated: tally.terminated,
