@@ -62,7 +62,7 @@ pub struct Trainer {
 }
 
 /// The network of a configuration.
-pub(crate) fn network(config: &Config) -> BranchingQConfig {
+pub fn network(config: &Config) -> BranchingQConfig {
     let n = &config.network;
     BranchingQConfig {
         inputs: n.inputs,
@@ -74,8 +74,11 @@ pub(crate) fn network(config: &Config) -> BranchingQConfig {
     }
 }
 
-/// What a member trains on.
-pub(crate) fn member_spec(
+/// What member number `member` trains or is tested on: `window` are the rows whose closes it decides at and is marked at.
+///
+/// # Errors
+/// Rules that can't be kept.
+pub fn member_spec(
     config: &Config,
     market: &Market,
     features: foxhunt_env::FeatureId,

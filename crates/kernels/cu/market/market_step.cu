@@ -4,7 +4,7 @@
 //   (cursor - begin) mod capacity
 // An account that was ruined, or whose cursor stands on the span's last bar, is left alone. Deterministic: accounts are
 // independent.
-#include "step.cuh"
+#include "ledger.cuh"
 
 struct Span { u32 begin, end; };  // rows of the bar table: first decision at the close of `begin`, last mark at end - 1
 static constexpr u32 ENDED = 0x80000000u;  // of a cursor: ruined or closed out
@@ -22,13 +22,6 @@ struct MarketStepArgs {
   u32 envs, capacity;
 };
 
-FN void write_row(LedgerRow* row, const Account& a, const Outcome& o, Action action, u32 bar, u8 flags, i32 q20,
-                  const Recorder& rec) {
-  *row = LedgerRow{o.after, rec.worst_equity, a.cash, a.basis, a.realised, a.fees, a.financing, a.position, o.target,
-                   o.order, o.filled, q20, a.stop_distance, bar, a.bars, action.exposure, action.type, action.urgency,
-                   (u8)(flags | RECORDED), a.cancel, (u8)rec.count, {0, 0}};
-}
-
 KERNEL(market_step, MarketStepArgs, None, 32, 32, 4) {
   const Rules& r = *a.rules.of(t.member);
   const Span span = *a.span.of(t.member);
@@ -41,14 +34,10 @@ KERNEL(market_step, MarketStepArgs, None, 32, 32, 4) {
     const Action action{chosen[0], chosen[1], chosen[2]};
     const u64 place = (u64)((at - span.begin) % a.capacity) * a.envs + e;
     Account account = a.accounts.of(t.member)[e];
-    Recorder rec{a.fills.of(t.member) + place * MAX_FILLS, 0, I64_MAX};
-    const Outcome o = decide(r, account, bars[at], bars[at + 1], action, rec);
-    const Reward reward = step_reward(r, o.before, o.after, 1000000, 0);
-    u8 flags = o.flags | (reward.flags & ~REWARD_SATURATED);
-    if (at + 2 == span.end) flags |= TRUNCATED;
-    write_row(a.rows.of(t.member) + place, account, o, action, at + 1, flags, reward.q20, rec);
+    LedgerRow* row = a.rows.of(t.member) + place;
+    record_decision(r, account, bars, at, action, at + 2 == span.end, row, a.fills.of(t.member) + place * MAX_FILLS);
     a.accounts.of(t.member)[e] = account;
-    a.cursor.of(t.member)[e] = (at + 1) | (flags & TERMINATED ? ENDED : 0);
+    a.cursor.of(t.member)[e] = (at + 1) | (row->flags & TERMINATED ? ENDED : 0);
   });
 }
 
@@ -68,7 +57,7 @@ KERNEL(market_close, MarketStepArgs, None, 32, 32, 4) {
     close_out(r, account, bars[at], rec);
     const i64 after = mark_to_market(r, account, close);
     rec.worst(after);
-    const Reward reward = step_reward(r, before, after, 1000000, 0);
+    const Reward reward = plain_reward(r, before, after);
     const Outcome o{before, after, 0, -lots, (i32)absolute(lots), 0};
     write_row(a.rows.of(t.member) + place, account, o, Action{4, MARKET, AGGRESSIVE}, at,
               (u8)(TRUNCATED | reward.flags), reward.q20, rec);
