@@ -25,17 +25,51 @@ impl Bars {
         let zone = self.instrument.session_zone()?;
         Ok(self.close_ns.iter().map(|&ns| local(ns, &zone)).collect())
     }
+
+    /// The session day of each bar's close, as days since 1970-01-01 of the market's own calendar: T rows, never falling.
+    ///
+    /// A session day begins at the session's start, and its date is that of the session's last second: what trades from
+    /// Sunday 17:00 in New York to Monday 17:00 is Monday's. A close at the very start of a session belongs to the day
+    /// that ends then; a close outside the regular hours to the session before.
+    ///
+    /// # Errors
+    /// [`DataError::Instrument`] if the zone is unknown.
+    pub fn session_days(&self) -> Result<Vec<i32>, DataError> {
+        let zone = self.instrument.session_zone()?;
+        let session = &self.instrument.session;
+        let (start, length) = (i64::from(session.day_start_s), i64::from(session.length_s));
+        let to_last_second = start + (length - 1).max(0);
+        let mut latest = i32::MIN;
+        Ok(self
+            .close_ns
+            .iter()
+            .map(|&ns| {
+                // The last instant that the bar covers.
+                let began = (wall_seconds(ns - 1, &zone) - start).div_euclid(DAY_S);
+                let date = (began * DAY_S + to_last_second).div_euclid(DAY_S) as i32;
+                // A clock that is set back across midnight does not bring back a day.
+                latest = latest.max(date);
+                latest
+            })
+            .collect())
+    }
+}
+
+const DAY_S: i64 = 86_400;
+
+/// Seconds since 1970-01-01 00:00 that a wall clock shows at a moment, rounded down.
+fn wall_seconds(ns: i64, zone: &TimeZone) -> i64 {
+    let utc_s = ns.div_euclid(1_000_000_000);
+    // Every i64 of nanoseconds is within what a timestamp holds; UTC stands in if that were ever untrue.
+    utc_s + Timestamp::from_second(utc_s).map_or(0, |t| i64::from(zone.to_offset(t).seconds()))
 }
 
 /// Wall time at a moment. Whole seconds, rounded down.
 pub(crate) fn local(ns: i64, zone: &TimeZone) -> LocalTime {
-    let utc_s = ns.div_euclid(1_000_000_000);
-    // Every i64 of nanoseconds is within what a timestamp holds; UTC stands in if that were ever untrue.
-    let offset = Timestamp::from_second(utc_s).map_or(0, |t| i64::from(zone.to_offset(t).seconds()));
-    let wall = utc_s + offset;
+    let wall = wall_seconds(ns, zone);
     LocalTime {
-        weekday: (wall.div_euclid(86_400) + MONDAY_SHIFT).rem_euclid(7) as u8,
-        second: wall.rem_euclid(86_400) as u32,
+        weekday: (wall.div_euclid(DAY_S) + MONDAY_SHIFT).rem_euclid(7) as u8,
+        second: wall.rem_euclid(DAY_S) as u32,
     }
 }
 
@@ -49,5 +83,24 @@ mod tests {
         // 2023-01-03 14:31 UTC is a Tuesday, 09:31 in winter; 2023-07-03 13:31 UTC a Monday, 09:31 in summer.
         assert_eq!(local(1_672_756_260_000_000_000, &zone), LocalTime { weekday: 1, second: 34_260 });
         assert_eq!(local(1_688_391_060_000_000_000, &zone), LocalTime { weekday: 0, second: 34_260 });
+    }
+    #[test]
+    fn session_days_follow_the_market() {
+        let mut bars = crate::sample().slice(0..6);
+        let hour = 3_600_000_000_000;
+        // 2017-01-01 22:00 UTC is Sunday 17:00 in New York.
+        let sunday = 1_483_308_000_000_000_000;
+        let monday = 17_168;
+        let mut days = |zone: &str, day_start_s, length_s, closes: [i64; 6]| {
+            bars.instrument.session = crate::Session { time_zone: zone.into(), day_start_s, length_s };
+            bars.close_ns = closes.map(|h| sunday + h * hour).to_vec();
+            bars.session_days().unwrap().iter().map(|d| d - monday).collect::<Vec<_>>()
+        };
+        // Friday's last close; Sunday's first, Monday's last, and what follows it.
+        assert_eq!(days("America/New_York", 61_200, 86_400, [-48, 1, 23, 24, 25, 48]), [-3, 0, 0, 0, 1, 1]);
+        // Round the clock in UTC: midnight ends its day.
+        assert_eq!(days("UTC", 0, 86_400, [-22, 0, 1, 2, 3, 26]), [-2, -1, -1, -1, 0, 0]);
+        // US shares from 9:30 to 16:00: after hours still belong to the day, and so does the night.
+        assert_eq!(days("America/New_York", 34_200, 23_400, [17, 23, 24, 39, 41, 42]), [0, 0, 0, 0, 1, 1]);
     }
 }

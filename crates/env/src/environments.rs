@@ -84,6 +84,11 @@ impl Environments {
         &self.arena
     }
 
+    /// Storage type of reals.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
     /// P.
     pub fn members(&self) -> usize {
         self.members

@@ -5,6 +5,7 @@
 //! commands: reset, observe, act, step, sample, gather. Whatever changes from step to step lives in device memory, so that
 //! a captured graph of these commands replays right.
 
+mod backtest;
 mod buffer;
 mod environments;
 mod error;
@@ -12,6 +13,7 @@ mod layout;
 mod member;
 mod tables;
 
+pub use backtest::LedgerViews;
 pub use buffer::Buffer;
 pub use environments::{Environments, Shape};
 pub use error::EnvError;

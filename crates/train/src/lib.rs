@@ -8,4 +8,4 @@ mod trainer;
 pub use config::{Config, DataConfig, LearnConfig, MarketConfig, NetworkConfig, Size};
 pub use error::TrainError;
 pub use market::Market;
-pub use trainer::{ACTIONS, EpochReport, Trainer};
+pub use trainer::{ACTIONS, EpochReport, Trainer, member_spec, network};

@@ -64,7 +64,7 @@ pub struct Trainer {
 }
 
 /// The network of a configuration.
-pub(crate) fn network(config: &Config) -> BranchingQConfig {
+pub fn network(config: &Config) -> BranchingQConfig {
     let n = &config.network;
     BranchingQConfig {
         inputs: n.inputs,
@@ -76,8 +76,11 @@ pub(crate) fn network(config: &Config) -> BranchingQConfig {
     }
 }
 
-/// What the member with this id trains on.
-pub(crate) fn member_spec(
+/// What the member with this id trains or is tested on: `window` are the rows whose closes it decides at and is marked at.
+///
+/// # Errors
+/// Rules that can't be kept.
+pub fn member_spec(
     config: &Config,
     market: &Market,
     features: foxhunt_env::FeatureId,

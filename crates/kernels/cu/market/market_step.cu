@@ -4,7 +4,7 @@
 //   (cursor - begin) mod capacity
 // An account that was ruined, or whose cursor stands on the span's last bar, is left alone. Deterministic: accounts are
 // independent.
-#include "step.cuh"
+#include "ledger.cuh"
 
 struct Span { u32 begin, end; };  // rows of the bar table: first decision at the close of `begin`, last mark at end - 1
 static constexpr u32 ENDED = 0x80000000u;  // of a cursor: ruined or closed out
@@ -34,20 +34,10 @@ KERNEL(market_step, MarketStepArgs, None, 32, 32, 4) {
     const Action action{chosen[0], chosen[1], chosen[2]};
     const u64 place = (u64)((at - span.begin) % a.capacity) * a.envs + e;
     Account account = a.accounts.of(t.member)[e];
-    Recorder rec{a.fills.of(t.member) + place * MAX_FILLS, 0, false, 0, 0};
-    const Bar& bar = bars[at + 1];
-    const Outcome o = decide(r, account, bars[at], bar, action, rec);
-    if (!rec.met) rec.worst(mark(bar), o.after);
-    const Reward reward = step_reward(r, o.before, o.after, 1000000, 0);
-    u8 flags = (u8)(o.flags | reward.flags | RECORDED);
-    if (at + 2 == span.end) flags |= TRUNCATED;
-    a.rows.of(t.member)[place] =
-      LedgerRow{o.before, o.after, rec.worst_equity, account.cash, account.basis, account.realised, account.fees,
-                account.financing, account.position, o.target, o.order, o.filled, reward.q20, account.stop_distance,
-                (i32)rec.worst_price, at + 1, account.bars, action.exposure, action.type, action.urgency, flags,
-                account.order_end, account.exit, (u8)rec.count, {}};
+    LedgerRow& row = a.rows.of(t.member)[place];
+    record_decision(r, account, bars, at, action, at + 2 == span.end, row, a.fills.of(t.member) + place * MAX_FILLS);
     a.accounts.of(t.member)[e] = account;
-    a.cursor.of(t.member)[e] = (at + 1) | (flags & TERMINATED ? ENDED : 0);
+    a.cursor.of(t.member)[e] = (at + 1) | (row.flags & TERMINATED ? ENDED : 0);
   });
 }
 
@@ -61,24 +51,8 @@ KERNEL(market_close, MarketStepArgs, None, 32, 32, 4) {
     a.cursor.of(t.member)[e] = at | ENDED;
     if (at == span.begin) return;  // no row: nothing was decided
     const u64 place = (u64)((at - 1 - span.begin) % a.capacity) * a.envs + e;
-    LedgerRow& row = a.rows.of(t.member)[place];
     Account account = a.accounts.of(t.member)[e];
-    const Bar& bar = a.bars.of(t.member)[at];
-    Recorder rec{a.fills.of(t.member) + place * MAX_FILLS, row.fills, true, 0, 0};
-    close_out(r, account, bar, rec);
-    const i64 after = mark_to_market(r, account, mark(bar));
-    const Reward reward = step_reward(r, row.before, after, 1000000, 0);
-    row.equity = after;
-    row.cash = account.cash;
-    row.basis = account.basis;
-    row.realised = account.realised;
-    row.fees = account.fees;
-    row.position = account.position;
-    row.reward_q20 = reward.q20;
-    row.stop_distance = account.stop_distance;
-    row.bars = account.bars;
-    row.flags = (u8)(row.flags | reward.flags | (row.flags & TERMINATED ? 0 : TRUNCATED));
-    row.fills = (u8)rec.count;
+    record_close(r, account, a.bars.of(t.member)[at], a.rows.of(t.member)[place], a.fills.of(t.member) + place * MAX_FILLS);
     a.accounts.of(t.member)[e] = account;
   });
 }

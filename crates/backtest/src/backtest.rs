@@ -1,0 +1,269 @@
+//! The run: a plan with a program for one bar, replayed once per bar.
+
+use crate::{
+    BacktestError, Strategy, TestWindow,
+    convert::{self, Facts},
+    header::{Run, header},
+    recorded,
+};
+use foxhunt_core::{DType, rng::member_seed};
+use foxhunt_device::{Command, Device};
+use foxhunt_env::{Buffer, Env, EnvError, Environments, LedgerViews, MemberSpec, Shape, exploration};
+use foxhunt_kernels::{Element, market::LedgerRow};
+use foxhunt_ledger::{Ledger, MemberInfo};
+use foxhunt_market::{FillRow, MAX_FILLS, RuleBook};
+use foxhunt_nn::{Net, Options, Plan, PlanError, Runtime, Tensor, net::BranchingQ};
+use foxhunt_train::{Config, Market, member_spec, network};
+use std::rc::Rc;
+
+/// A stretch of a market, its rules, and where it is run.
+#[derive(Clone, Debug)]
+pub struct Backtest<'a> {
+    device: &'a Device,
+    dtype: DType,
+    config: &'a Config,
+    market: &'a Market,
+    window: TestWindow,
+    rules: RuleBook,
+    trials: u32,
+}
+
+/// A plan that is being built: the environments, and the buffers of the ledger.
+struct Bench {
+    env: Rc<Environments>,
+    plan: Plan,
+    envs: Tensor,
+    actions: Tensor,
+    rows: Tensor,
+    fills: Tensor,
+}
+
+impl<'a> Backtest<'a> {
+    /// A backtest of `window` by the rules of `market`. `config` must be the one that the members were trained by: it says
+    /// what their networks see.
+    ///
+    /// # Errors
+    /// A window without decisions, or without features.
+    pub fn new(
+        device: &'a Device,
+        dtype: DType,
+        config: &'a Config,
+        market: &'a Market,
+        window: TestWindow,
+    ) -> Result<Self, BacktestError> {
+        window.check(market, config.network.lookback)?;
+        Ok(Backtest { device, dtype, config, market, window, rules: market.rules.clone(), trials: 1 })
+    }
+
+    /// The same with other rules: costs times a factor, more equity.
+    #[must_use]
+    pub fn with_rules(mut self, rules: RuleBook) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// The same after `trials` configurations were tried, which the ledger says.
+    #[must_use]
+    pub fn with_trials(mut self, trials: u32) -> Self {
+        self.trials = trials;
+        self
+    }
+
+    /// The stretch.
+    pub fn window(&self) -> &TestWindow {
+        &self.window
+    }
+
+    /// The greedy policy of members with the ids `ids`. `fill` puts their weights, in this order, into the plan's
+    /// [`Net::weight`]; the target is not read.
+    ///
+    /// # Errors
+    /// Weights that don't fit, or the device.
+    pub fn agents(
+        &self,
+        ids: &[u64],
+        fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Result<Ledger, BacktestError> {
+        let mut bench = self.bench(ids)?;
+        let net = BranchingQ::new(&mut bench.plan, network(self.config));
+        let env = bench.env.clone();
+        let observation = bench.plan.external(env.view(Buffer::Observation), env.arena());
+        bench.plan.program("step");
+        let observe = env.observe()?;
+        let (envs, actions) = (bench.envs, bench.actions);
+        bench.plan.run_foreign("env.observe", &[envs], &[observation], move |_| Ok(vec![observe.clone()]));
+        let (_, greedy) = net.act(&mut bench.plan, "act", observation)?;
+        bench.plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
+            env.act_greedy(cx.view(greedy)).map(|c| vec![c]).map_err(in_plan)
+        });
+        let members = ids.iter().map(|&id| self.member_info(id)).collect::<Vec<_>>();
+        let run = Run { members: &members, baseline: None, seed: self.config.seed, trials: self.trials };
+        let net = net.net;
+        self.play(bench, run, |runtime| fill(runtime, &net).map_err(BacktestError::Weights))
+    }
+
+    /// The same from images in F32, `[members, tiles, 2048]` as [`Runtime::read`] gives a trainer's [`Net::weight`].
+    ///
+    /// # Errors
+    /// As [`Backtest::agents`].
+    pub fn agents_of_images(&self, ids: &[u64], images: &[f32]) -> Result<Ledger, BacktestError> {
+        self.agents(ids, |runtime, net| Ok(runtime.write(net.weight, images)?))
+    }
+
+    /// Actions that are given. Needs no network: equal on every device and in every storage type.
+    ///
+    /// # Errors
+    /// Actions that don't exist or don't reach to where an account stops, or the device.
+    pub fn strategy(&self, strategy: &Strategy) -> Result<Ledger, BacktestError> {
+        strategy.check()?;
+        let ids: Vec<u64> = strategy.members.iter().map(|m| m.id).collect();
+        let mut bench = self.bench(&ids)?;
+        let decisions = self.window.decisions();
+        let table = bench.plan.buffer("recorded", Element::U8, decisions, 3);
+        bench.plan.program("step");
+        let env = bench.env.clone();
+        bench.plan.run_foreign("env.act", &[bench.envs, table], &[bench.actions], move |cx| {
+            env.act_recorded(cx.view(table)).map(|c| vec![c]).map_err(in_plan)
+        });
+        let baseline = strategy.baseline.clone();
+        let run = Run { members: &strategy.members, baseline, seed: strategy.seed, trials: self.trials };
+        let ledger = self.play(bench, run, |runtime| {
+            let mut bytes = Vec::with_capacity(ids.len() * decisions * 3);
+            for actions in &strategy.actions {
+                let given = actions.iter().copied().take(decisions);
+                let rest = std::iter::repeat_n(crate::FLAT, decisions.saturating_sub(actions.len()));
+                bytes.extend(given.chain(rest).flatten());
+            }
+            Ok(runtime.write_raw::<u8>(table, &bytes)?)
+        })?;
+        for (member, actions) in strategy.actions.iter().enumerate() {
+            let needed = ledger.bars_of(member as u32).len().saturating_sub(1);
+            if needed > actions.len() {
+                return Err(BacktestError::TooFewActions { member, given: actions.len(), needed });
+            }
+        }
+        Ok(ledger)
+    }
+
+    /// What a ledger tells of, again: with the same window and rules the result is the same ledger.
+    ///
+    /// # Errors
+    /// As [`Backtest::strategy`].
+    pub fn replay(&self, ledger: &Ledger) -> Result<Ledger, BacktestError> {
+        self.clone().with_trials(ledger.header.trials).strategy(&recorded(ledger))
+    }
+
+    fn member_info(&self, id: u64) -> MemberInfo {
+        let seed = member_seed(self.config.seed, id);
+        MemberInfo { id, label: format!("member {id}"), seed, reward_unit: 1.0 }
+    }
+
+    /// Environments and a plan with the ledger's buffers.
+    fn bench(&self, ids: &[u64]) -> Result<Bench, BacktestError> {
+        let (tables, features) = self.market.tables()?;
+        let rules = self.rules.row()?;
+        let specs = ids
+            .iter()
+            .map(|&id| {
+                let rows = self.window.rows.clone();
+                let spec = member_spec(self.config, self.market, features, rows, id)?;
+                // Greedy; and nothing is replayed, so one row of it is enough.
+                Ok(MemberSpec { rules, n_step: 1, exploration: exploration(0.0, 0.0, 0), ..spec })
+            })
+            .collect::<Result<Vec<MemberSpec>, BacktestError>>()?;
+        let shape = Shape {
+            envs: 1,
+            lookback: self.config.network.lookback,
+            state: self.config.network.inputs,
+            ring_rows: 1,
+            batch: 1,
+        };
+        if specs.is_empty() {
+            return Err(BacktestError::Members { members: 0, given: 0 });
+        }
+        let env = Rc::new(Environments::new(self.device, self.dtype, shape, &tables, &specs)?);
+        let mut plan = Plan::new(self.dtype, ids.len());
+        let [envs, actions] =
+            [Buffer::Envs, Buffer::Actions].map(|b| plan.external(env.view(b), env.arena()));
+        let decisions = self.window.decisions();
+        let rows = plan.buffer("ledger.rows", Element::of::<LedgerRow>(), decisions, 1);
+        let fills = plan.buffer("ledger.fills", Element::of::<FillRow>(), decisions, MAX_FILLS);
+        Ok(Bench { env, plan, envs, actions, rows, fills })
+    }
+
+    /// Completes the programs, runs them, and reads the ledger. The program `step` already writes the actions.
+    fn play(
+        &self,
+        bench: Bench,
+        run: Run<'_>,
+        fill: impl FnOnce(&Runtime) -> Result<(), BacktestError>,
+    ) -> Result<Ledger, BacktestError> {
+        let Bench { env, mut plan, envs, actions, rows, fills } = bench;
+        let mut add = |program: &str, name: &'static str, make: Make| {
+            let env = env.clone();
+            plan.program(program);
+            plan.run_foreign(name, &[envs, actions], &[envs, rows, fills], move |cx| {
+                let views = LedgerViews { rows: cx.view(rows).clone(), fills: cx.view(fills).clone() };
+                make(&env, &views).map(|c| vec![c]).map_err(in_plan)
+            });
+        };
+        add("step", "env.backtest", Environments::backtest_step);
+        add("begin", "env.backtest_begin", Environments::backtest_begin);
+        add("close", "env.backtest_close", Environments::backtest_close);
+        let runtime = plan.compile(self.device, Options::default())?;
+        fill(&runtime)?;
+        runtime.run("begin", 1)?;
+        runtime.run("step", self.window.decisions() as u32)?;
+        runtime.run("close", 1)?;
+        self.device.synchronize()?;
+        let states = env.read::<Env>(Buffer::Envs)?;
+        self.ledger(&states, &runtime.read_raw(rows)?, &runtime.read_raw(fills)?, run)
+    }
+
+    fn ledger(
+        &self,
+        states: &[Env],
+        rows: &[LedgerRow],
+        legs: &[FillRow],
+        run: Run<'_>,
+    ) -> Result<Ledger, BacktestError> {
+        let bars = &self.market.bars;
+        let first = self.window.rows.start;
+        let rules = self.rules.row()?;
+        let facts = Facts {
+            bars: &self.market.table.bars,
+            close_ns: &bars.close_ns,
+            days: &bars.session_days()?,
+            rules: &rules,
+        };
+        let decisions = self.window.decisions();
+        let header = header(bars, &self.rules, &self.window, run);
+        let mut ledger = Ledger { header, bars: Vec::new(), fills: Vec::new() };
+        for (member, state) in states.iter().enumerate() {
+            // Rows beyond the bar where the account stopped were not written.
+            let written = (state.bar as usize).saturating_sub(first);
+            let start = member * decisions;
+            let rows = &rows[start..start + written];
+            let legs_of = |k: usize| {
+                let at = (start + k) * MAX_FILLS;
+                at..at + usize::from(rows[k].fills).min(MAX_FILLS)
+            };
+            let (bars, fills) = convert::member(&facts, member as u32, first, rows, legs, legs_of)?;
+            ledger.bars.extend(bars);
+            ledger.fills.extend(fills);
+        }
+        Ok(ledger)
+    }
+}
+
+/// A command of the environments that takes the ledger.
+type Make = fn(&Environments, &LedgerViews) -> Result<Command, EnvError>;
+
+/// What a command of the environments refuses, among a plan's errors.
+fn in_plan(error: EnvError) -> PlanError {
+    match error {
+        EnvError::Kernel(e) => e.into(),
+        EnvError::Device(e) => e.into(),
+        other => PlanError::Shape { op: "env", what: other.to_string() },
+    }
+}

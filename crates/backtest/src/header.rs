@@ -1,0 +1,67 @@
+//! The header of a backtest's ledger: everything that does not change from bar to bar.
+
+use crate::TestWindow;
+use foxhunt_data::{Bars, Basis, SourceInfo, StampSide};
+use foxhunt_ledger::{DataSource, FORMAT, LedgerHeader, MemberInfo, Rates, Stamps, Window};
+use foxhunt_market::RuleBook;
+
+/// How the run ends, beside the rules of the market.
+const CLOSE_OUT: &str = "The backtest ends at the last close, or at the close where the account is ruined; what is then \
+                         held is closed at that close with half-spread, impact and fee.";
+
+/// Who ran, and how often was tried.
+pub(crate) struct Run<'a> {
+    pub(crate) members: &'a [MemberInfo],
+    pub(crate) baseline: Option<String>,
+    pub(crate) seed: u64,
+    pub(crate) trials: u32,
+}
+
+pub(crate) fn header(bars: &Bars, rules: &RuleBook, window: &TestWindow, run: Run<'_>) -> LedgerHeader {
+    let mut assumptions = rules.assumptions();
+    assumptions.push(CLOSE_OUT.into());
+    LedgerHeader {
+        format: FORMAT,
+        program: format!("foxhunt {}", env!("CARGO_PKG_VERSION")),
+        instrument: rules.instrument.clone(),
+        quote_currency: rules.quote_currency.clone(),
+        price_unit: rules.price_unit.clone(),
+        lot: rules.lot.clone(),
+        money_exponent: rules.money_exponent,
+        tv: rules.tv,
+        start_cash: rules.start_cash,
+        max_leverage_e4: rules.max_leverage_e4,
+        rates: Rates {
+            taker_e7: rules.taker_fee_e7,
+            maker_e7: rules.maker_fee_e7,
+            liquidation_e7: rules.liquidation_penalty_e7,
+            financing_long_e7: rules.financing_long_e7,
+            financing_short_e7: rules.financing_short_e7,
+        },
+        assumptions,
+        data: source(&bars.source),
+        seed: run.seed,
+        window: Window {
+            name: window.name.clone(),
+            start_ns: bars.close_ns[window.rows.start],
+            end_ns: bars.close_ns[window.rows.end - 1],
+        },
+        members: run.members.to_vec(),
+        baseline: run.baseline,
+        trials: run.trials,
+    }
+}
+
+fn source(source: &SourceInfo) -> DataSource {
+    // The file's name alone: a ledger must not depend on where the file lay.
+    let name = source.path.rsplit(['/', '\\']).next().unwrap_or(&source.path).to_owned();
+    DataSource {
+        name,
+        sha256: source.sha256.clone(),
+        stamps: match source.stamp_side {
+            StampSide::Open => Stamps::Open,
+            StampSide::Close => Stamps::Close,
+        },
+        stamps_inferred: matches!(source.stamp_side_basis, Basis::Inferred | Basis::Assumed),
+    }
+}
