@@ -18,6 +18,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Train(commands::train::TrainArgs),
+    Backtest(commands::backtest::BacktestArgs),
     #[command(subcommand)]
     Data(commands::data::DataCommand),
     Device(commands::device::DeviceArgs),
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Train(args) => commands::train::run(&args),
+        Command::Backtest(args) => commands::backtest::run(&args),
         Command::Data(command) => commands::data::run(&command),
         Command::Device(args) => commands::device::run(&args),
         Command::Bench(command) => commands::bench::run(&command),

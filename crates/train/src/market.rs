@@ -34,12 +34,28 @@ impl Market {
     /// # Errors
     /// Bars too few for the windows, or numbers that the rules refuse.
     pub fn prepare(bars: Bars, config: &Config) -> Result<Self, TrainError> {
+        Self::build(bars, config, None)
+    }
+
+    /// As [`Market::prepare`], normalised as another market's training window was: bars that a trained agent has not
+    /// seen.
+    ///
+    /// # Errors
+    /// As [`Market::prepare`].
+    pub fn prepare_with(bars: Bars, config: &Config, normaliser: Normaliser) -> Result<Self, TrainError> {
+        Self::build(bars, config, Some(normaliser))
+    }
+
+    fn build(bars: Bars, config: &Config, normaliser: Option<Normaliser>) -> Result<Self, TrainError> {
         let raw = FeatureSet::standard().compute(&bars)?;
         let mut usable = raw.usable();
         usable.start += config.network.lookback - 1;
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = Splits::by_fraction(usable, train, validation, LEAST_ROWS)?;
-        let normaliser = Normaliser::fit(&raw, splits.train.clone())?;
+        let normaliser = match normaliser {
+            Some(n) => n,
+            None => Normaliser::fit(&raw, splits.train.clone())?,
+        };
         let features = normaliser.apply(&raw)?;
         let table = bar_table(&bars)?;
         let rules = rule_book(&bars, &table, config)?;

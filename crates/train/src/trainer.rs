@@ -17,13 +17,13 @@ use foxhunt_nn::{
     net::{BranchingQ, BranchingQConfig},
     op::{HeadSamples, Optimise},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Actions of each branch: exposure, order type, urgency.
 pub const ACTIONS: [usize; 3] = [9, 3, 3];
 
 /// What one epoch showed of one member.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpochReport {
     /// Epoch, from 0.
     pub epoch: u32,

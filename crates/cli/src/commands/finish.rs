@@ -1,14 +1,41 @@
-//! What follows the last epoch: the backtest on the test window, its ledger and the report.
+//! What follows the last epoch: the choice of each member's epoch on the validation window, the backtest on the test
+//! window, its ledger and the report.
 
+use super::report::{Paper, write_paper};
 use crate::Failure;
+use foxhunt_backtest::{Backtest, TestWindow};
+use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
+use foxhunt_ledger::Ledger;
 use foxhunt_train::{Config, Market};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
+
+/// File of a run that says which epoch of each member was chosen.
+pub(crate) const SELECTION: &str = "selection.json";
+/// Folder of a run with its backtest's bars and fills.
+pub(crate) const LEDGER: &str = "ledger";
+/// The page of a run.
+pub(crate) const REPORT: &str = "report.html";
+
+/// The choice of one member.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Choice {
+    /// Member's id.
+    pub(crate) member: u64,
+    /// Epochs done when the chosen weights were saved.
+    pub(crate) epoch: u64,
+    /// Equity at the end of the validation window over its start.
+    pub(crate) validation_return: f64,
+    /// Epochs that were compared.
+    pub(crate) of: usize,
+}
 
 /// What a finished training hands over.
 pub(crate) struct Finish<'a> {
     pub(crate) folder: &'a Path,
+    pub(crate) saves: &'a [Save],
     pub(crate) config: &'a Config,
     pub(crate) config_text: &'a str,
     pub(crate) market: &'a Market,
@@ -16,6 +43,76 @@ pub(crate) struct Finish<'a> {
     pub(crate) dtype: DType,
 }
 
-pub(crate) fn finish(_x: &Finish<'_>) -> Result<(), Failure> {
-    Ok(())
+/// Chooses, backtests, writes.
+pub(crate) fn finish(x: &Finish<'_>) -> Result<(), Failure> {
+    let choices = choose(x)?;
+    let mut text = serde_json::to_string_pretty(&choices)?;
+    text.push('\n');
+    let path = x.folder.join(SELECTION);
+    std::fs::write(&path, text)
+        .map_err(|e| Failure::Check(format!("can't write {}: {e}", path.display())))?;
+    let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::test(x.market))?;
+    let ledger = agents(&backtest, x.saves, &choices)?;
+    write_paper(&Paper {
+        folder: x.folder,
+        run: x.folder,
+        backtest: &backtest,
+        ledger: &ledger,
+        config_text: x.config_text,
+    })
+}
+
+/// For each member the epoch whose greedy policy ends the validation window with the most; ties to the earliest.
+fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
+    let ids = x.config.member_ids();
+    let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::validation(x.market))?;
+    let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
+    for save in x.saves {
+        let ledger = greedy(&backtest, &ids, &mut |_| Ok(save))?;
+        for (m, id) in ids.iter().enumerate() {
+            let rows = ledger.bars_of(m as u32);
+            let (Some(first), Some(last)) = (rows.first(), rows.last()) else { continue };
+            let validation_return = last.equity as f64 / first.equity as f64 - 1.0;
+            let slot = &mut best[m];
+            if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
+                *slot =
+                    Some(Choice { member: *id, epoch: save.epoch(), validation_return, of: x.saves.len() });
+            }
+        }
+    }
+    let missing = || Failure::Check(format!("{} has no saved weights to choose from", x.folder.display()));
+    best.into_iter().collect::<Option<Vec<_>>>().ok_or_else(missing)
+}
+
+/// The ledger of each member's chosen weights over the backtest's window.
+pub(crate) fn agents(backtest: &Backtest<'_>, saves: &[Save], choices: &[Choice]) -> Result<Ledger, Failure> {
+    let ids: Vec<u64> = choices.iter().map(|c| c.member).collect();
+    let trials = choices.iter().map(|c| c.of).max().unwrap_or(1);
+    let backtest = backtest.clone().with_trials(u32::try_from(trials).unwrap_or(u32::MAX));
+    greedy(&backtest, &ids, &mut |m| {
+        let epoch = choices[m].epoch;
+        saves.iter().find(|s| s.epoch() == epoch).ok_or_else(|| {
+            Failure::Check(format!(
+                "the weights of epoch {epoch} are gone: train again or choose another epoch"
+            ))
+        })
+    })
+}
+
+fn greedy<'s>(
+    backtest: &Backtest<'_>,
+    ids: &[u64],
+    save: &mut dyn FnMut(usize) -> Result<&'s Save, Failure>,
+) -> Result<Ledger, Failure> {
+    let weights = ids
+        .iter()
+        .enumerate()
+        .map(|(m, id)| Ok(save(m)?.load_weights(*id)?))
+        .collect::<Result<Vec<NamedTensors>, Failure>>()?;
+    Ok(backtest.agents(ids, |runtime, net| {
+        for (m, w) in weights.iter().enumerate() {
+            apply(runtime, net, m, w)?;
+        }
+        Ok(())
+    })?)
 }

@@ -1,10 +1,12 @@
 //! One file per command.
 
+pub(crate) mod backtest;
 pub(crate) mod bench;
 pub(crate) mod data;
 pub(crate) mod device;
 mod finish;
 mod progress;
+mod report;
 mod source;
 pub(crate) mod train;
 

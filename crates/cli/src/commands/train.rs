@@ -220,8 +220,8 @@ impl Session {
     fn save(&mut self, full: bool) -> Result<(), Failure> {
         let epoch = u64::from(self.trainer.epochs_done());
         let mut save = self.folder.begin_save(epoch)?;
-        for member in 0..self.config.population {
-            save.weights(member as u64, self.trainer.runtime(), self.trainer.net(), member)?;
+        for (member, id) in self.config.member_ids().into_iter().enumerate() {
+            save.weights(id, self.trainer.runtime(), self.trainer.net(), member)?;
         }
         if full {
             let host = json!({
@@ -238,6 +238,7 @@ impl Session {
     fn finish(mut self) -> Result<(), Failure> {
         finish(&Finish {
             folder: self.folder.path(),
+            saves: self.folder.saves(),
             config: &self.config,
             config_text: self.folder.config(),
             market: &self.market,

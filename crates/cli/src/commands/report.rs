@@ -1,0 +1,106 @@
+//! A backtest on paper: the ledger, the page, and a few lines for the terminal.
+
+use super::finish::{LEDGER, REPORT};
+use crate::Failure;
+use foxhunt_backtest::{Backtest, buy_and_hold};
+use foxhunt_ledger::{Ledger, reconcile};
+use foxhunt_metrics::{Metric, Named, Series, Unit, summary};
+use foxhunt_report::{EpochPoint, LearningCurve, ReportInput, write_report};
+use foxhunt_train::EpochReport;
+use std::{collections::BTreeMap, path::Path};
+
+/// What is written, and where.
+pub(crate) struct Paper<'a> {
+    /// Where ledger and page go.
+    pub(crate) folder: &'a Path,
+    /// The run whose learning curves the page shows.
+    pub(crate) run: &'a Path,
+    pub(crate) backtest: &'a Backtest<'a>,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) config_text: &'a str,
+}
+
+pub(crate) fn write_paper(x: &Paper<'_>) -> Result<(), Failure> {
+    let hold = x.backtest.strategy(&buy_and_hold(x.backtest.window()))?;
+    x.ledger.write(&x.folder.join(LEDGER))?;
+    let curves = learning_curves(&x.run.join("metrics.jsonl"))?;
+    let baselines = [hold];
+    let input =
+        ReportInput { ledger: x.ledger, baselines: &baselines, curves: &curves, config_toml: x.config_text };
+    let page = x.folder.join(REPORT);
+    write_report(&page, &input)?;
+    table(x.ledger, &baselines[0])?;
+    println!("\nreport          {}", page.display());
+    Ok(())
+}
+
+/// The lines of `metrics.jsonl`, by member.
+fn learning_curves(path: &Path) -> Result<Vec<LearningCurve>, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::Check(format!("can't read {}: {e}", path.display())))?;
+    let mut members: BTreeMap<u32, Vec<EpochPoint>> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate() {
+        let r: EpochReport = serde_json::from_str(line)
+            .map_err(|e| Failure::Check(format!("{} line {}: {e}", path.display(), number + 1)))?;
+        // What an epoch could not say is left out of the chart.
+        members.entry(r.member as u32).or_default().push(EpochPoint {
+            epoch: r.epoch,
+            loss: r.loss.unwrap_or(f64::NAN),
+            episode_return: r.episode_return.unwrap_or(f64::NAN),
+            epsilon: r.epsilon,
+        });
+    }
+    Ok(members.into_iter().map(|(member, points)| LearningCurve { member, points }).collect())
+}
+
+/// A metric as the terminal shows it.
+fn value(n: &Named) -> String {
+    match (&n.metric, n.unit) {
+        (Metric::Undefined(_), _) => "undefined".into(),
+        (Metric::Value(x), Unit::Share) => format!("{:.2} %", 100.0 * x),
+        (Metric::Value(x), Unit::Count) => format!("{x:.0}"),
+        (Metric::Value(x), _) => format!("{x:.2}"),
+    }
+}
+
+/// A few metrics of every member beside buy-and-hold.
+fn table(ledger: &Ledger, hold: &Ledger) -> Result<(), Failure> {
+    const SHOWN: [&str; 6] =
+        ["total_return", "sharpe_bars", "max_drawdown_closes", "turnover", "trip_count", "win_rate"];
+    let columns = |ledger: &Ledger| -> Result<Vec<(String, Vec<(String, String)>)>, Failure> {
+        let attribution = reconcile(ledger)?;
+        Ok(attribution
+            .members
+            .iter()
+            .map(|lines| {
+                let rows = summary(&Series::new(ledger, lines))
+                    .into_iter()
+                    .filter(|n| SHOWN.contains(&n.key))
+                    .map(|n| (n.label.to_string(), value(&n)))
+                    .collect();
+                (ledger.header.members[lines.member as usize].label.clone(), rows)
+            })
+            .collect())
+    };
+    let mut all = columns(ledger)?;
+    all.extend(columns(hold)?);
+    let window = &ledger.header.window;
+    println!(
+        "{} window, {} decisions, all costs included",
+        window.name,
+        ledger.bars_of(0).len().saturating_sub(1)
+    );
+    print!("{:<28}", "");
+    for (label, _) in &all {
+        print!("{label:>16}");
+    }
+    println!();
+    for row in 0..all.first().map_or(0, |(_, rows)| rows.len()) {
+        print!("{:<28}", all[0].1[row].0);
+        for (_, rows) in &all {
+            print!("{:>16}", rows[row].1);
+        }
+        println!();
+    }
+    Ok(())
+}
