@@ -11,7 +11,7 @@ use foxhunt_core::{
 use foxhunt_device::Device;
 use foxhunt_kernels::{
     loss::{HeadShape, LossTotal, Outcome},
-    optim::Hyper,
+    optim::{AdamSettings, Hyper},
 };
 use foxhunt_nn::{
     Net, Options, Plan, PlanError, Tensor,
@@ -25,6 +25,15 @@ const INPUTS: usize = 128;
 const ACTIONS: [usize; 3] = [9, 3, 3];
 const PARAMETERS: usize = 335_664;
 const SEED: u64 = 1;
+const ADAM: AdamSettings = AdamSettings {
+    learning_rate: 3e-4,
+    beta1: 0.9,
+    beta2: 0.999,
+    epsilon: 1e-8,
+    weight_decay: 0.01,
+    clip: 10.0,
+    tau: 0.005,
+};
 
 /// One size of the benchmark.
 #[derive(Clone, Copy, Debug)]
@@ -74,10 +83,6 @@ fn flops_per_sample() -> f64 {
     let first = INPUTS * 256;
     let rest = 256 * 256 + 256 * 512 + 128 * 51 * (1 + ACTIONS.iter().sum::<usize>());
     2.0 * (3 * (first + rest) + first + 2 * rest) as f64
-}
-
-fn fixed(x: f64, bits: i32) -> u64 {
-    (x * 2_f64.powi(bits)).round() as u64
 }
 
 /// `n` standard normals, the same on every machine.
@@ -150,7 +155,9 @@ impl StepBench {
             .enumerate()
             .map(|(i, x)| Outcome {
                 return_q20: (f64::from(*x) * 0.1 * f64::from(1 << 20)) as i32,
-                discount_q31: if i % 100 == 99 { 0 } else { fixed(0.99, 31) as u32 },
+                discount_q31: if i % 100 == 99 { 0 } else { (0.99 * f64::from(1_u32 << 31)) as u32 },
+                index: i as u32,
+                steps: 1,
             })
             .collect();
         runtime.write_raw(replay.outcome, &outcomes)?;
@@ -162,19 +169,7 @@ impl StepBench {
             .collect();
         runtime.write_raw(replay.actions, &actions)?;
         let seeds: Vec<u64> = (0..self.population as u64).map(|m| member_seed(SEED, m)).collect();
-        let hyper: Vec<Hyper> = seeds
-            .iter()
-            .map(|seed| Hyper {
-                beta1_q64: fixed(0.9, 64),
-                beta2_q64: fixed(0.999, 64),
-                eps_q64: fixed(1e-8, 64),
-                seed: *seed,
-                lr_q40: fixed(3e-4, 40) as u32,
-                tau_q32: fixed(0.005, 32) as u32,
-                decay_q32: fixed(0.01, 32) as u32,
-                clip_q16: fixed(10.0, 16) as u32,
-            })
-            .collect();
+        let hyper: Vec<Hyper> = seeds.iter().map(|seed| Hyper::new(&ADAM, *seed)).collect();
         runtime.write_raw(hyper_tensor, &hyper)?;
         let image: Vec<f32> = seeds.iter().flat_map(|s| net.initial_image(*s)).collect();
         runtime.write(net.weight, &image)?;

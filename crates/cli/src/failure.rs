@@ -1,13 +1,15 @@
 use std::{error::Error, process::ExitCode};
 
-/// Why a command failed, and its exit code. Codes: 1 what was checked doesn't hold, 2 wrong usage (clap's), 3 the
-/// machine (device, memory, files), all below 101, which is a panic's.
+/// Why a command failed, and its exit code. Codes: 1 what was checked doesn't hold, 2 wrong usage (clap's), 3 what the
+/// command needs didn't work (configuration, data, device, disk), 130 interrupted and saved. 101 would be a panic.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A check of the command's own failed; it has said what.
     Check(String),
     /// Something that the command needs didn't work.
     Machine(Box<dyn Error>),
+    /// The user stopped it; it has saved and said so.
+    Interrupted,
 }
 
 impl Failure {
@@ -18,6 +20,7 @@ impl Failure {
                 eprintln!("foxhunt: {what}");
                 ExitCode::from(1)
             }
+            Failure::Interrupted => ExitCode::from(130),
             Failure::Machine(e) => {
                 eprintln!("foxhunt: {e}");
                 let mut cause = e.source();

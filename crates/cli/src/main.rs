@@ -17,6 +17,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Train(commands::train::TrainArgs),
+    #[command(subcommand)]
+    Data(commands::data::DataCommand),
     Device(commands::device::DeviceArgs),
     #[command(subcommand)]
     Bench(commands::bench::BenchCommand),
@@ -25,6 +28,8 @@ enum Command {
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
+        Command::Train(args) => commands::train::run(&args),
+        Command::Data(command) => commands::data::run(&command),
         Command::Device(args) => commands::device::run(&args),
         Command::Bench(command) => commands::bench::run(&command),
     };

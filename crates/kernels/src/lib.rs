@@ -3,8 +3,10 @@
 //! A launcher takes [`View`]s of buffers, checks their elements, shapes and alignment, and returns a
 //! [`foxhunt_device::Launch`] that a program can run. Its file has the name of the `.cu` file.
 
+pub mod env;
 pub mod layer;
 pub mod loss;
+pub mod market;
 pub mod optim;
 pub mod replay;
 pub mod test;
@@ -27,6 +29,11 @@ pub struct KernelError {
     pub what: String,
 }
 
+/// An argument struct as bytes.
+pub(crate) fn args<T: bytemuck::NoUninit>(args: &T) -> Vec<u8> {
+    bytemuck::bytes_of(args).to_vec()
+}
+
 /// A launch of `teams` teams per member, its buffers checked by the caller.
 pub(crate) fn launch<T: bytemuck::NoUninit>(
     kernel: &'static Kernel,
@@ -40,7 +47,7 @@ pub(crate) fn launch<T: bytemuck::NoUninit>(
         kernel,
         dtype,
         defines: Vec::new(),
-        args: bytemuck::bytes_of(args).to_vec(),
+        args: self::args(args),
         teams: teams as u32,
         members: members as u32,
         reads: reads.iter().map(|v| v.region()).collect(),

@@ -2,6 +2,9 @@ use crate::KernelError;
 use foxhunt_core::DType;
 use foxhunt_device::{MemberPtr, Region};
 
+/// Environments (accounts, samples) that one team works on where each is one thread's work.
+pub(crate) const TEAM_ENVS: usize = 32;
+
 /// What one element of a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Element {
@@ -31,6 +34,11 @@ impl Element {
             Element::I64 | Element::U64 => 8,
             Element::Struct(bytes) => bytes as usize,
         }
+    }
+
+    /// The struct that `T` mirrors.
+    pub const fn of<T: bytemuck::Pod>() -> Self {
+        Element::Struct(size_of::<T>() as u32)
     }
 }
 
@@ -131,5 +139,17 @@ impl Check {
             self.that(view.addr.is_multiple_of(16), || format!("{} is not aligned to 16 bytes", view.name))?;
         }
         Ok(())
+    }
+
+    /// Rows follow one another without padding, as kernels that index by element need.
+    pub(crate) fn dense(&self, view: &View) -> Result<(), KernelError> {
+        self.that(view.ld == view.cols, || format!("{} has padded rows", view.name))
+    }
+
+    /// Every member has its own part: a kernel that writes it would otherwise race with itself.
+    pub(crate) fn owned(&self, view: &View) -> Result<(), KernelError> {
+        self.that(self.members == 1 || view.member_stride >= view.rows * view.ld, || {
+            format!("{} is written by {} members but shared", view.name, self.members)
+        })
     }
 }

@@ -1,7 +1,12 @@
 //! One file per command.
 
 pub(crate) mod bench;
+pub(crate) mod data;
 pub(crate) mod device;
+mod finish;
+mod progress;
+mod source;
+pub(crate) mod train;
 
 use crate::Failure;
 use foxhunt_device::{Device, DeviceChoice};

@@ -81,9 +81,10 @@ FN U8 select(M8 m, U8 a, U8 b) { EACH_VECTOR a.v[k] = m.v[k] ? a.v[k] : b.v[k]; 
 FN U8 bits(F8 x) { U8 r; EACH_VECTOR r.v[k] = bit_cast<VU>(x.v[k]); return r; }
 FN F8 from_bits(U8 x) { F8 r; EACH_VECTOR r.v[k] = bit_cast<VF>(x.v[k]); return r; }
 
+// By reference: of a pack in shared memory only the element is read, and not what other threads write beside it.
 #if ON_GPU
-FN float at(F8 x, int k) { return x.v[k]; }
-FN u32 at(U8 x, int k) { return x.v[k]; }
+FN float at(const F8& x, int k) { return x.v[k]; }
+FN u32 at(const U8& x, int k) { return x.v[k]; }
 FN void put(F8& x, int k, float y) { x.v[k] = y; }
 FN void put(U8& x, int k, u32 y) { x.v[k] = y; }
 FN F8 signed_to_float(U8 x) { F8 r; EACH_VECTOR r.v[k] = (float)(i32)x.v[k]; return r; }
@@ -93,8 +94,8 @@ FN float sqrt_(float x) { return __fsqrt_rn(x); }
 FN u64 mul_high(u64 a, u64 b) { return __umul64hi(a, b); }
 FN int leading_zeros(u64 x) { return __clzll((i64)x); }
 #else
-FN float at(F8 x, int k) { return x.v[k / VECTOR][k % VECTOR]; }
-FN u32 at(U8 x, int k) { return x.v[k / VECTOR][k % VECTOR]; }
+FN float at(const F8& x, int k) { return x.v[k / VECTOR][k % VECTOR]; }
+FN u32 at(const U8& x, int k) { return x.v[k / VECTOR][k % VECTOR]; }
 FN void put(F8& x, int k, float y) { x.v[k / VECTOR][k % VECTOR] = y; }
 FN void put(U8& x, int k, u32 y) { x.v[k / VECTOR][k % VECTOR] = y; }
 FN F8 signed_to_float(U8 x) { F8 r; EACH_VECTOR r.v[k] = __builtin_convertvector((VI)x.v[k], VF); return r; }

@@ -6,7 +6,7 @@
 #include "platform.cuh"
 #include "rng.cuh"
 
-struct Outcome { i32 return_q20; u32 discount_q31; };
+struct Outcome { i32 return_q20; u32 discount_q31, index, steps; };
 struct OptimiserStateHead { u64 step, rest[3]; };
 struct HyperHead { u64 rest[3], seed; u32 more[4]; };
 

@@ -109,6 +109,10 @@ pub struct Outcome {
     pub return_q20: i32,
     /// gamma^m, 2^-31; 0 where the window ends in termination.
     pub discount_q31: u32,
+    /// Which row of the replay it is.
+    pub index: u32,
+    /// m, the steps of the return.
+    pub steps: u32,
 }
 
 /// Loss over a stretch of training: the mirror of `LossTotal`.

@@ -44,6 +44,44 @@ pub struct Hyper {
     pub clip_q16: u32,
 }
 
+/// An optimiser's numbers as people write them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AdamSettings {
+    /// Learning rate, below 2^-8.
+    pub learning_rate: f64,
+    /// Decay of the first moment, 0 to 1.
+    pub beta1: f64,
+    /// Decay of the second moment, 0 to 1.
+    pub beta2: f64,
+    /// Added to the root of the second moment.
+    pub epsilon: f64,
+    /// Decoupled weight decay, 0 to 1.
+    pub weight_decay: f64,
+    /// Largest global gradient norm, below 65,536; 0 is no clip.
+    pub clip: f64,
+    /// EMA rate of the target, 0 to 1.
+    pub tau: f64,
+}
+
+impl Hyper {
+    /// The fixed-point form; values beyond a range become its end.
+    pub fn new(x: &AdamSettings, seed: u64) -> Self {
+        // A float-to-integer cast saturates. A beta of 0 becomes 2^-64: 0 would stand for 1.
+        let q64 = |x: f64| ((x * 2_f64.powi(64)) as u64).max(1);
+        let q = |x: f64, bits: i32| (x * 2_f64.powi(bits)).round() as u32;
+        Hyper {
+            beta1_q64: q64(x.beta1),
+            beta2_q64: q64(x.beta2),
+            eps_q64: q64(x.epsilon),
+            seed,
+            lr_q40: q(x.learning_rate, 40),
+            tau_q32: q(x.tau, 32),
+            decay_q32: q(x.weight_decay, 32),
+            clip_q16: q(x.clip, 16),
+        }
+    }
+}
+
 /// Where a pack of eight of the linear image belongs: the mirror of `PackId`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]

@@ -25,8 +25,10 @@ impl fmt::Display for Plan {
             if t.ld != t.cols {
                 write!(f, " ld {}", t.ld)?;
             }
-            if let Place::Inside { of, offset } = t.place {
-                write!(f, " in {} at {offset}", self.info(of).name)?;
+            match t.place {
+                Place::Own => {}
+                Place::Inside { of, offset } => write!(f, " in {} at {offset}", self.info(of).name)?,
+                Place::External(_) => write!(f, " external")?,
             }
             if t.shared {
                 write!(f, " shared")?;

@@ -61,16 +61,22 @@ impl Plan {
             .enumerate()
             .map(|(i, t)| {
                 let (owner, skip) = self.owner(i);
-                let addr = base + (layout.offsets[owner] + skip * t.element.bytes()) as u64;
+                let (start, member_stride) = match self.tensors[owner].place {
+                    Place::External(e) => (self.externals[e].0.addr, self.externals[e].0.member_stride),
+                    _ => (
+                        base + layout.offsets[owner] as u64,
+                        if t.shared { 0 } else { layout.strides[owner] },
+                    ),
+                };
                 View {
                     name: t.name.clone(),
-                    addr,
+                    addr: start + (skip * t.element.bytes()) as u64,
                     element: t.element,
                     rows: t.rows,
                     cols: t.cols,
                     ld: t.ld,
                     members: if t.shared { 1 } else { self.members },
-                    member_stride: if t.shared { 0 } else { layout.strides[owner] },
+                    member_stride,
                 }
             })
             .collect();

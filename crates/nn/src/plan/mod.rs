@@ -14,9 +14,10 @@ pub use net::{Init, Net, NetParam, ParamPart, ParamSpec};
 pub use rules::PlanFault;
 pub use runtime::{Lowering, Options, Runtime};
 
-use crate::op::Operation;
+use crate::op::{Foreign, Operation};
 use foxhunt_core::DType;
-use foxhunt_kernels::Element;
+use foxhunt_device::{Arena, Command};
+use foxhunt_kernels::{Element, View};
 use std::sync::Arc;
 
 /// A tensor of a plan.
@@ -30,6 +31,8 @@ pub(crate) enum Place {
     Own,
     /// Inside another tensor, from this element of each member's part on.
     Inside { of: Tensor, offset: usize },
+    /// In another owner's arena: its number among the plan's external buffers.
+    External(usize),
 }
 
 /// What a plan knows of a tensor.
@@ -66,6 +69,7 @@ pub struct Plan {
     programs: Vec<String>,
     current: usize,
     nets: Vec<Net>,
+    externals: Vec<(View, Arc<Arena>)>,
 }
 
 /// The distance between rows of `cols` elements: whole packs of eight (16 bytes of BF16), and 64 beyond 32 columns,
@@ -90,6 +94,7 @@ impl Plan {
             programs: vec!["main".into()],
             current: 0,
             nets: Vec::new(),
+            externals: Vec::new(),
         }
     }
 
@@ -129,6 +134,33 @@ impl Plan {
     /// A buffer that all members share, and none writes: a data table.
     pub fn table(&mut self, name: &str, element: Element, rows: usize, cols: usize) -> Tensor {
         self.add(name, element, rows, cols, true)
+    }
+
+    /// A buffer that somebody else laid out in `arena`: the environments' observations, say.
+    pub fn external(&mut self, view: &View, arena: &Arc<Arena>) -> Tensor {
+        self.externals.push((view.clone(), arena.clone()));
+        self.push(TensorInfo {
+            name: view.name.clone(),
+            element: view.element,
+            rows: view.rows,
+            cols: view.cols,
+            ld: view.ld,
+            shared: view.member_stride == 0 && self.members > 1,
+            place: Place::External(self.externals.len() - 1),
+            differentiable: false,
+        })
+    }
+
+    /// Runs commands that somebody else makes, between those of the plan: `make` sees where its tensors lie. `reads`
+    /// and `writes` are the tensors of this plan that they touch.
+    pub fn run_foreign(
+        &mut self,
+        name: &'static str,
+        reads: &[Tensor],
+        writes: &[Tensor],
+        make: impl Fn(&Lowering) -> Result<Vec<Command>, PlanError> + 'static,
+    ) {
+        self.run(Foreign { name, reads: reads.to_vec(), writes: writes.to_vec(), make: Box::new(make) });
     }
 
     fn add(&mut self, name: &str, element: Element, rows: usize, cols: usize, shared: bool) -> Tensor {

@@ -4,7 +4,7 @@ use super::{Plan, PlanError, Tensor};
 use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{Arena, Device, Program};
 use foxhunt_kernels::{Element, TREE, View};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 const GUARD: u8 = 0xa5;
 
@@ -44,8 +44,9 @@ pub struct Runtime {
     programs: BTreeMap<String, Program>,
     lowering: Lowering,
     guards: Vec<(usize, usize, String)>,
-    // After the programs, which point into it.
+    // After the programs, which point into them.
     arena: Arena,
+    externals: Vec<Arc<Arena>>,
 }
 
 impl Plan {
@@ -67,7 +68,13 @@ impl Plan {
                 programs.insert(name.clone(), Program::compile(device, &TREE, commands)?);
             }
         }
-        let runtime = Runtime { programs, lowering, guards: layout.guards, arena };
+        let mut externals: Vec<Arc<Arena>> = Vec::new();
+        for (_, owner) in &self.externals {
+            if !externals.iter().any(|a| Arc::ptr_eq(a, owner)) {
+                externals.push(owner.clone());
+            }
+        }
+        let runtime = Runtime { programs, lowering, guards: layout.guards, arena, externals };
         for net in &self.nets {
             runtime.write_raw(net.ids, &net.pack_ids())?;
         }
@@ -97,7 +104,7 @@ impl Runtime {
         self.arena.device()
     }
 
-    /// Bytes of the arena.
+    /// Bytes of the plan's own arena.
     pub fn bytes(&self) -> usize {
         self.arena.bytes()
     }
@@ -107,8 +114,11 @@ impl Runtime {
         self.lowering.view(t)
     }
 
-    fn offset(&self, v: &View, member: usize, row: usize) -> usize {
-        (v.addr - self.arena.addr()) as usize + (member * v.member_stride + row * v.ld) * v.element.bytes()
+    /// The arena that a buffer lies in, and the offset of a member's part there.
+    fn place(&self, v: &View, member: usize) -> (&Arena, usize) {
+        let holds = |a: &&Arc<Arena>| (a.addr()..a.addr() + a.bytes() as u64).contains(&v.addr);
+        let arena = self.externals.iter().find(holds).map_or(&self.arena, |a| a);
+        (arena, (v.addr - arena.addr()) as usize + member * v.member_stride * v.element.bytes())
     }
 
     /// Writes a real tensor from `[members, rows, cols]` values (members 1 where shared), rounded to nearest.
@@ -172,14 +182,35 @@ impl Runtime {
     /// # Errors
     /// The device's.
     pub fn read_bytes(&self, t: Tensor) -> Result<Vec<u8>, PlanError> {
+        self.read_elements(self.view(t))
+    }
+
+    /// Writes the bytes of a tensor's elements, `[members, rows, cols]`, whatever they are. Padding stays as it is.
+    ///
+    /// # Errors
+    /// A wrong number of bytes, or the device's.
+    pub fn write_bytes(&self, t: Tensor, bytes: &[u8]) -> Result<(), PlanError> {
         let v = self.view(t);
-        let mut out = Vec::new();
-        for member in 0..v.members {
-            for row in 0..v.rows {
-                out.extend(self.arena.read::<u8>(self.offset(v, member, row), v.cols * v.element.bytes())?);
-            }
-        }
-        Ok(out)
+        check_bytes(v, bytes.len())?;
+        self.write_elements(v, bytes)
+    }
+
+    /// As [`Runtime::read_bytes`], of one member: `[rows, cols]`.
+    ///
+    /// # Errors
+    /// No such member, or the device's.
+    pub fn read_member_bytes(&self, t: Tensor, member: usize) -> Result<Vec<u8>, PlanError> {
+        self.read_elements(&member_view(self.view(t), member)?)
+    }
+
+    /// As [`Runtime::write_bytes`], of one member: `[rows, cols]`.
+    ///
+    /// # Errors
+    /// No such member, a wrong number of bytes, or the device's.
+    pub fn write_member_bytes(&self, t: Tensor, member: usize, bytes: &[u8]) -> Result<(), PlanError> {
+        let v = member_view(self.view(t), member)?;
+        check_bytes(&v, bytes.len())?;
+        self.write_elements(&v, bytes)
     }
 
     fn check_len(&self, v: &View, got: usize) -> Result<(), PlanError> {
@@ -200,42 +231,54 @@ impl Runtime {
         })
     }
 
+    /// `E` is the view's element, or the bytes of it.
     fn write_elements<E: bytemuck::NoUninit>(&self, v: &View, values: &[E]) -> Result<(), PlanError> {
+        let units = v.element.bytes() / size_of::<E>();
         let per_member = v.rows * v.cols;
-        if v.ld == v.cols && (v.members == 1 || v.member_stride == per_member) {
-            return Ok(self.arena.write(self.offset(v, 0, 0), values)?);
+        if per_member == 0 {
+            return Ok(());
         }
-        for (member, part) in values.chunks(per_member).enumerate() {
+        if v.ld == v.cols && (v.members == 1 || v.member_stride == per_member) {
+            let (arena, at) = self.place(v, 0);
+            return Ok(arena.write(at, values)?);
+        }
+        for (member, part) in values.chunks(per_member * units).enumerate() {
+            let (arena, start) = self.place(v, member);
             if v.ld == v.cols {
-                self.arena.write(self.offset(v, member, 0), part)?;
+                arena.write(start, part)?;
                 continue;
             }
             // Whole padded rows in one copy: what the padding holds is kept.
-            let mut rows = self.arena.read::<u8>(self.offset(v, member, 0), self.span_bytes(v))?;
-            for (row, data) in part.chunks(v.cols).enumerate() {
+            let mut rows = arena.read::<u8>(start, span(v) * v.element.bytes())?;
+            for (row, data) in part.chunks(v.cols * units).enumerate() {
                 let at = row * v.ld * v.element.bytes();
                 let data: &[u8] = bytemuck::cast_slice(data);
                 rows[at..at + data.len()].copy_from_slice(data);
             }
-            self.arena.write(self.offset(v, member, 0), &rows)?;
+            arena.write(start, &rows)?;
         }
         Ok(())
     }
 
-    fn span_bytes(&self, v: &View) -> usize {
-        ((v.rows - 1) * v.ld + v.cols) * v.element.bytes()
-    }
-
+    /// `E` is the view's element, or the bytes of it.
     fn read_elements<E: bytemuck::AnyBitPattern + bytemuck::NoUninit>(
         &self,
         v: &View,
     ) -> Result<Vec<E>, PlanError> {
-        let mut out = Vec::with_capacity(v.members * v.rows * v.cols);
+        let units = v.element.bytes() / size_of::<E>();
+        let mut out = Vec::with_capacity(v.members * v.rows * v.cols * units);
+        if v.rows * v.cols == 0 {
+            return Ok(out);
+        }
         for member in 0..v.members {
-            let span =
-                self.arena.read::<E>(self.offset(v, member, 0), self.span_bytes(v) / v.element.bytes())?;
-            for row in span.chunks(v.ld) {
-                out.extend_from_slice(&row[..v.cols]);
+            let (arena, at) = self.place(v, member);
+            let rows = arena.read::<E>(at, span(v) * units)?;
+            if v.ld == v.cols {
+                out.extend_from_slice(&rows);
+                continue;
+            }
+            for row in rows.chunks(v.ld * units) {
+                out.extend_from_slice(&row[..v.cols * units]);
             }
         }
         Ok(out)
@@ -247,7 +290,8 @@ impl Runtime {
     /// The device's.
     pub fn fill(&self, t: Tensor, byte: u8) -> Result<(), PlanError> {
         let region = self.view(t).region();
-        Ok(self.arena.fill((region.addr - self.arena.addr()) as usize, region.bytes, byte)?)
+        let (arena, at) = self.place(self.view(t), 0);
+        Ok(arena.fill(at, region.bytes, byte)?)
     }
 
     /// Checks that nothing wrote between the buffers.
@@ -262,4 +306,26 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+/// Elements from the first of a member's part to its last, padding between rows included.
+fn span(v: &View) -> usize {
+    (v.rows - 1) * v.ld + v.cols
+}
+
+/// The part of one member, as a view of its own.
+fn member_view(v: &View, member: usize) -> Result<View, PlanError> {
+    if member >= v.members {
+        return Err(PlanError::Unknown { what: "member", name: member.to_string() });
+    }
+    let addr = v.addr + (member * v.member_stride * v.element.bytes()) as u64;
+    Ok(View { addr, members: 1, ..v.clone() })
+}
+
+fn check_bytes(v: &View, got: usize) -> Result<(), PlanError> {
+    let expected = v.members * v.rows * v.cols * v.element.bytes();
+    if got == expected {
+        return Ok(());
+    }
+    Err(PlanError::Values { tensor: format!("{} (in bytes)", v.name), expected, got })
 }

@@ -44,7 +44,12 @@ impl Case for Column {
         let actions: Vec<u8> = (0..rows * 3).map(|_| random.below(9) as u8).collect();
         runtime.write_raw(t.actions, &actions)?;
         let outcome: Vec<Outcome> = (0..rows)
-            .map(|_| Outcome { return_q20: random.bits() as i32, discount_q31: random.bits() as u32 })
+            .map(|_| Outcome {
+                return_q20: random.bits() as i32,
+                discount_q31: random.bits() as u32,
+                index: random.bits() as u32,
+                steps: random.bits() as u32,
+            })
             .collect();
         runtime.write_raw(t.outcome, &outcome)?;
         let step = 7;

@@ -6,7 +6,7 @@ use foxhunt_core::{
     rng::{Purpose, draw16, member_seed},
 };
 use foxhunt_device::Device;
-use foxhunt_kernels::optim::{Hyper, IMAGE_COLUMNS, OptimiserState};
+use foxhunt_kernels::optim::{AdamSettings, Hyper, IMAGE_COLUMNS, OptimiserState};
 use foxhunt_nn::{Init, Options, ParamSpec, Plan, op::Optimise};
 
 pub(super) fn cases() -> Vec<Box<dyn Case>> {
@@ -16,17 +16,22 @@ pub(super) fn cases() -> Vec<Box<dyn Case>> {
 struct Optimiser;
 
 const STEPS: u64 = 3;
-const LR: f64 = 3e-4;
-const BETA1: f64 = 0.9;
-const BETA2: f64 = 0.999;
-const TAU: f64 = 0.005;
-const DECAY: f64 = 0.01;
-const EPS: f64 = 1e-8;
-const CLIP: f64 = 1.0;
-
-fn fixed(x: f64, bits: i32) -> f64 {
-    (x * 2_f64.powi(bits)).round()
-}
+const LR: f64 = SETTINGS.learning_rate;
+const BETA1: f64 = SETTINGS.beta1;
+const BETA2: f64 = SETTINGS.beta2;
+const TAU: f64 = SETTINGS.tau;
+const DECAY: f64 = SETTINGS.weight_decay;
+const EPS: f64 = SETTINGS.epsilon;
+const CLIP: f64 = SETTINGS.clip;
+const SETTINGS: AdamSettings = AdamSettings {
+    learning_rate: 3e-4,
+    beta1: 0.9,
+    beta2: 0.999,
+    epsilon: 1e-8,
+    weight_decay: 0.01,
+    clip: 1.0,
+    tau: 0.005,
+};
 
 impl Case for Optimiser {
     fn name(&self) -> &'static str {
@@ -72,17 +77,7 @@ impl Case for Optimiser {
             runtime.write(t, &values)?;
         }
         let seeds: Vec<u64> = (0..s.members as u64).map(|m| member_seed(s.seed, m)).collect();
-        let hyper = |seed: u64| Hyper {
-            beta1_q64: fixed(BETA1, 64) as u64,
-            beta2_q64: fixed(BETA2, 64) as u64,
-            eps_q64: fixed(EPS, 64) as u64,
-            seed,
-            lr_q40: fixed(LR, 40) as u32,
-            tau_q32: fixed(TAU, 32) as u32,
-            decay_q32: fixed(DECAY, 32) as u32,
-            clip_q16: fixed(CLIP, 16) as u32,
-        };
-        runtime.write_raw(state.1, &seeds.iter().map(|s| hyper(*s)).collect::<Vec<_>>())?;
+        runtime.write_raw(state.1, &seeds.iter().map(|s| Hyper::new(&SETTINGS, *s)).collect::<Vec<_>>())?;
 
         // Step by step, so that each is held against F64 from the stored state before it.
         for step in 1..=STEPS {

@@ -167,7 +167,7 @@ impl Case for ValueHead {
         let x = inputs.params[0].weight;
         let later = plan.real_buffer("later", batch, streams * hidden);
         let actions = plan.buffer("actions", Element::U8, batch, shape.actions.len());
-        let outcome = plan.buffer("outcome", Element::Struct(8), batch, 1);
+        let outcome = plan.buffer("outcome", Element::of::<Outcome>(), batch, 1);
         let head = HeadNets { shape: shape.clone(), w: net.params[0].clone(), bias: net.params[1].clone() };
         let samples = HeadSamples { actions, outcome };
         let (row_loss, total) =
@@ -214,6 +214,7 @@ impl Case for ValueHead {
                     1 => 1 << 31,
                     _ => (0.99_f64.powi(3) * (1_u64 << 31) as f64) as u32,
                 },
+                ..Default::default()
             })
             .collect();
         runtime.write_raw(outcome, &outcomes)?;

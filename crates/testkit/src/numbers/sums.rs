@@ -72,7 +72,7 @@ pub(super) fn loss_total(device: &Device) -> Result<Vec<Measured>, CaseError> {
     runtime.write_raw(actions, &taken)?;
     let returns: Vec<i32> = (0..BATCH).map(|_| (3.0 * random.normal() * f64::from(1 << 20)) as i32).collect();
     let outcomes: Vec<Outcome> =
-        returns.iter().map(|r| Outcome { return_q20: *r, discount_q31: 0 }).collect();
+        returns.iter().map(|r| Outcome { return_q20: *r, ..Default::default() }).collect();
     runtime.write_raw(outcome, &outcomes)?;
     runtime.run("main", 1)?;
     device.synchronize()?;

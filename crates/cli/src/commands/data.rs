@@ -1,0 +1,24 @@
+use super::source::load_bars;
+use crate::Failure;
+use clap::Subcommand;
+use foxhunt_data::inspect;
+
+/// Look at files of bars
+#[derive(Subcommand)]
+pub(crate) enum DataCommand {
+    /// Show what was understood of a file, what was repaired, and what its bars are like
+    Inspect {
+        /// A file of bars; the embedded sample if left out
+        file: Option<String>,
+    },
+}
+
+pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
+    match command {
+        DataCommand::Inspect { file } => {
+            let files: Vec<String> = file.iter().cloned().collect();
+            print!("{}", inspect(&load_bars(&files)?));
+            Ok(())
+        }
+    }
+}

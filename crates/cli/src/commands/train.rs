@@ -1,0 +1,259 @@
+use super::{
+    finish::{Finish, finish},
+    open,
+    progress::Progress,
+    source::{load_bars, resolve},
+};
+use crate::Failure;
+use clap::Args;
+use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
+use foxhunt_core::DType;
+use foxhunt_device::{Device, DeviceChoice, training_dtype};
+use foxhunt_train::{Config, EpochReport, Market, Size, Trainer};
+use serde_json::{Value, json};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+/// Train a population of agents, backtest them on the test window and write a report
+///
+/// Without --data it uses the embedded sample: EUR/USD, hourly, 2017.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt train --out runs/first
+  foxhunt train --data XBTUSD_60.csv.gz --population 8 --set learn.gamma=0.995 --out runs/btc
+  foxhunt train --resume runs/btc")]
+pub(crate) struct TrainArgs {
+    /// A file of bars; the embedded sample if left out
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    data: Vec<String>,
+    /// A TOML file of configuration; unknown keys are errors
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    config: Option<PathBuf>,
+    /// A key of the configuration, over the file: learn.gamma=0.99
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    set: Vec<String>,
+    /// Defaults of a size: small, study or bench
+    #[arg(long, value_parser = size, conflicts_with = "resume")]
+    size: Option<Size>,
+    /// auto, cpu, cuda or cuda:n
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// How numbers are stored: auto (bf16 on a GPU, f32 on a CPU), bf16 or f32
+    #[arg(long, default_value = "auto", value_parser = dtype)]
+    dtype: DTypeChoice,
+    /// Members of the population
+    #[arg(long, conflicts_with = "resume")]
+    population: Option<usize>,
+    /// Seed of everything random
+    #[arg(long, conflicts_with = "resume")]
+    seed: Option<u64>,
+    /// Epochs
+    #[arg(long, conflicts_with = "resume")]
+    epochs: Option<u32>,
+    /// The run's folder, new or empty
+    #[arg(long, value_name = "DIR", default_value = "runs/latest", conflicts_with = "resume")]
+    out: PathBuf,
+    /// Goes on with a run from its last full save
+    #[arg(long, value_name = "DIR")]
+    resume: Option<PathBuf>,
+    /// Minutes between full saves, with which a run can go on; 0 saves after every epoch
+    #[arg(long, value_name = "MINUTES", default_value_t = 5.0)]
+    save_every: f64,
+}
+
+/// What --dtype says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DTypeChoice(pub(crate) Option<DType>);
+
+impl DTypeChoice {
+    fn on(self, device: &Device) -> DType {
+        self.0.unwrap_or_else(|| training_dtype(device))
+    }
+}
+
+pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
+    if s == "auto" { Ok(DTypeChoice(None)) } else { s.parse().map(|d| DTypeChoice(Some(d))) }
+}
+
+fn size(s: &str) -> Result<Size, String> {
+    match s {
+        "small" => Ok(Size::Small),
+        "study" => Ok(Size::Study),
+        "bench" => Ok(Size::Bench),
+        _ => Err(format!("unknown size '{s}': use small, study or bench")),
+    }
+}
+
+/// Set by the first Ctrl-C: the run saves at the end of the epoch and stops.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
+    let handler = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+        eprintln!("\nstopping after this epoch, with a save; again to stop at once");
+    });
+    if let Err(e) = handler {
+        eprintln!("note: Ctrl-C will not save: {e}");
+    }
+    let mut session = Session::open(args)?;
+    if session.folder.status() == Status::Finished {
+        println!("{} is finished", session.folder.path().display());
+        return Ok(());
+    }
+    session.train(Duration::from_secs_f64(60.0 * args.save_every.max(0.0)))?;
+    session.finish()
+}
+
+/// A run being trained.
+struct Session {
+    folder: RunFolder,
+    config: Config,
+    market: Market,
+    device: Device,
+    dtype: DType,
+    trainer: Trainer,
+}
+
+impl Session {
+    fn open(args: &TrainArgs) -> Result<Self, Failure> {
+        let device = open(args.device)?;
+        match &args.resume {
+            Some(path) => Self::resume(path, device, args.dtype),
+            None => Self::create(args, device),
+        }
+    }
+
+    fn create(args: &TrainArgs, device: Device) -> Result<Self, Failure> {
+        let mut set = args.set.clone();
+        set.extend(args.population.map(|p| format!("population={p}")));
+        set.extend(args.seed.map(|s| format!("seed={s}")));
+        set.extend(args.epochs.map(|e| format!("epochs={e}")));
+        let mut config = resolve(args.config.as_deref(), args.size, &set)?;
+        if !args.data.is_empty() {
+            config.data.files.clone_from(&args.data);
+        }
+        // All that can be wrong with data or sizes is found before there is a folder.
+        let market = Market::prepare(load_bars(&config.data.files)?, &config)?;
+        let dtype = args.dtype.on(&device);
+        let trainer = Trainer::new(&device, dtype, &config, &market)?;
+        let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
+        Ok(Session { folder, config, market, device, dtype, trainer })
+    }
+
+    fn resume(path: &Path, device: Device, choice: DTypeChoice) -> Result<Self, Failure> {
+        let (folder, save) = RunFolder::open(path)?;
+        for note in folder.notes() {
+            eprintln!("note: {note}");
+        }
+        let place = path.join("config.toml").display().to_string();
+        let config = Config::resolve(Some((&place, folder.config())), None, &[])?;
+        let market = Market::prepare(load_bars(&config.data.files)?, &config)?;
+        let resumable = save.filter(|s| folder.status() == Status::Resumable && s.state_path().is_some());
+        let host = match resumable.as_ref().and_then(Save::state_path) {
+            Some(state) => Some(foxhunt_checkpoint::read_host(&state)?),
+            None => None,
+        };
+        let saved = host.as_ref().and_then(|h| h["dtype"].as_str()).and_then(|d| d.parse::<DType>().ok());
+        let dtype = match (saved, choice.0) {
+            (Some(saved), Some(asked)) if saved != asked => {
+                return Err(Failure::Check(format!(
+                    "{} was trained in {saved}: it can't go on in {asked}; leave --dtype out",
+                    path.display()
+                )));
+            }
+            (Some(saved), _) => saved,
+            (None, _) => choice.on(&device),
+        };
+        let mut trainer = Trainer::new(&device, dtype, &config, &market)?;
+        if let (Some(save), Some(host)) = (resumable, host) {
+            let name = device_name(&device);
+            if host["device"].as_str().is_some_and(|d| d != name) {
+                eprintln!(
+                    "note: saved on another device ({}): the run goes on, but not bit for bit",
+                    host["device"]
+                );
+            }
+            let state = trainer.state().to_vec();
+            save.load_state(trainer.runtime(), &state)?;
+            trainer.set_epochs_done(u32::try_from(save.epoch()).unwrap_or(u32::MAX));
+        }
+        Ok(Session { folder, config, market, device, dtype, trainer })
+    }
+
+    fn train(&mut self, save_every: Duration) -> Result<(), Failure> {
+        // One state is enough to go on from, and leaves the same files however often it was saved on the way.
+        self.folder.set_retention(Retention { states: 1, weights: None });
+        let progress = Progress::new(u64::from(self.config.epochs), u64::from(self.trainer.epochs_done()));
+        let mut last = Instant::now();
+        while self.trainer.epochs_done() < self.config.epochs {
+            let reports = self.trainer.epoch()?;
+            for report in &reports {
+                self.folder.append_metrics(&line(report))?;
+            }
+            let done = self.trainer.epochs_done() == self.config.epochs;
+            let stop = INTERRUPTED.load(Ordering::SeqCst);
+            let full = done || stop || last.elapsed() >= save_every;
+            self.save(full)?;
+            if full {
+                last = Instant::now();
+            }
+            progress.epoch(&self.config, &reports);
+            if stop && !done {
+                progress.finish();
+                let path = self.folder.path().display();
+                eprintln!(
+                    "saved after epoch {}; go on with: foxhunt train --resume {path}",
+                    self.trainer.epochs_done()
+                );
+                return Err(Failure::Interrupted);
+            }
+        }
+        progress.finish();
+        Ok(())
+    }
+
+    fn save(&mut self, full: bool) -> Result<(), Failure> {
+        let epoch = u64::from(self.trainer.epochs_done());
+        let mut save = self.folder.begin_save(epoch)?;
+        for member in 0..self.config.population {
+            save.weights(member as u64, self.trainer.runtime(), self.trainer.net(), member)?;
+        }
+        if full {
+            let host = json!({
+                "epoch": epoch,
+                "device": device_name(&self.device),
+                "dtype": self.dtype.name(),
+            });
+            save.state(self.trainer.runtime(), self.trainer.state(), &host)?;
+        }
+        save.commit()?;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        finish(&Finish {
+            folder: self.folder.path(),
+            config: &self.config,
+            config_text: self.folder.config(),
+            market: &self.market,
+            device: &self.device,
+            dtype: self.dtype,
+        })?;
+        self.folder.finish()?;
+        Ok(())
+    }
+}
+
+/// The device as a save records it: without the number of threads, which changes no bit.
+fn device_name(device: &Device) -> String {
+    device.cuda_info().map_or_else(|| "CPU".to_owned(), |info| info.name.clone())
+}
+
+fn line(report: &EpochReport) -> Value {
+    json!(report)
+}

@@ -1,0 +1,52 @@
+// The network's input at a close: a window of the feature table, then the account, then zeros up to S columns.
+//   x[0 .. W F) = features of bars t-W+1 .. t, oldest first;  x[W F .. W F + 13) = account
+// Acting and replay go through the same lines, so a replayed observation is the one acted on, bit for bit.
+#pragma once
+#include "environment.cuh"
+
+static constexpr int ACCOUNT_FEATURES = 13;
+struct AccountFeatures { float v[16]; };
+struct ObservationShape { u32 features, feature_ld, lookback, state, state_ld; };  // F, its row; W; S, its row
+
+// Thirteen numbers of order 1. volatility: sigma_ep of the episode, 1e-9.
+FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Bar& bar, const Context& now,
+                                    const Summary& s, u32 volatility_e9) {
+  const i32 close = mark(bar);
+  const float equity = (float)larger(s.equity, 1), leverage = (float)r.leverage_e4 * 1e-4f;
+  const float volatility = (float)larger(volatility_e9, 1) * 1e-9f;
+  const float unit = leverage * volatility / ((float)larger(m.gain_q32, 1) * 2.3283064365386963e-10f);  // the reward's
+  const float notional = (float)(s.position * (i64)close * r.tv), lot = (float)(close * r.tv);
+  const float start = (float)r.start_cash;
+  AccountFeatures x{};
+  x.v[0] = notional / (equity * leverage);                                        // exposure, -1..1
+  x.v[1] = (float)s.unrealised / equity / unit;                                   // unrealised return, in rewards
+  x.v[2] = log1p_((float)s.bars) * 0.25f;                                         // bars in position
+  x.v[3] = (float)(s.peak - s.equity) / (float)larger(s.peak - r.ruin_equity, 1);  // drawdown, 1 is ruin
+  x.v[4] = abs_(notional) * ((float)r.maintenance_e7 * 1e-7f) / equity;           // margin use, 1 is liquidation
+  x.v[5] = log1p_((float)(larger(s.equity, 1) - r.start_cash) / start);           // growth since the start
+  x.v[6] = (float)bar.sigma / (float)close / volatility;                          // volatility now over sigma_ep
+  x.v[7] = log1p_(equity * leverage / lot / ((float)bar.mean_volume * (float)larger(r.cap_e4, 1) * 1e-4f));  // size
+  x.v[8] = log1p_((float)bar.gap_seconds / (float)larger(bar.bar_seconds, 1)) * 0.25f;  // time since the last bar
+  x.v[9] = (float)now.session_seconds * 1.1574074e-5f;                            // days to the session's close
+  x.v[10] = (float)s.fill_share * 0.003921569f;                                   // filled part of the last order
+  const u8 end = s.ended & 15;
+  x.v[11] = end > END_FILLED && end < END_STOP ? (float)(end - END_FILLED) * 0.14285715f : 0.f;  // what did not fill
+  x.v[12] = (float)(s.ended >> 4) * 0.5f;                                         // stopped 1/2, liquidated 1
+  return x;
+}
+
+// Writes one row. `newest` is the feature table's row of bar t.
+template<class Tm> FN void write_observation(Tm& t, const ObservationShape& shape, const AccountFeatures& account,
+                                             const real* newest, real* out) {
+  const int window = (int)(shape.lookback * shape.features);
+  const real* oldest = newest - (i64)(shape.lookback - 1) * shape.feature_ld;
+  t.each((int)shape.state / 8, [&](int i) {
+    F8 x = constant<F8>(0.f);
+    EACH8 {
+      const int j = 8 * i + k, a = j - window;
+      if (a < 0) put(x, k, load(oldest + (i64)(j / (int)shape.features) * shape.feature_ld + j % (int)shape.features));
+      else if (a < ACCOUNT_FEATURES) put(x, k, account.v[a]);
+    }
+    store8(out + 8 * i, x);
+  });
+}

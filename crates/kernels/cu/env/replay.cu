@@ -1,0 +1,99 @@
+// Uniform replay with n-step returns, by index. The ring [R, E] is time-major: the successor of (row, e) is
+// (row + 1, e), so a window never crosses environments; it stops at an episode's end and at the write head, the
+// environments' step.
+//   replay_sample   indices [B] overwritten: uniform over the rows written; the place of a prioritised sampler
+//   replay_gather   s [B, S], next [B, S], actions [B, 3], samples [B] overwritten, for given indices
+//   replay_advance  draws += 1, after a sample
+// With m the smallest of n, the steps to the episode's end (inclusive) and to the head:
+//   R = sum_{k<m} gamma^k r_{t+k};  discount = gamma^m (1 - terminated_{t+m-1});  next = the true s' of step t+m-1
+// gamma^k is Q31, rounded to nearest at each power; products are summed in 2^-40 and rounded to 2^-20 once.
+#include "observation.cuh"
+
+struct Sample {
+  i32 return_q20;      // R of scaled rewards, 2^-20; saturates
+  u32 discount_q31;    // gamma^m (1 - terminated)
+  u32 index, steps;    // row * E + env; m
+};
+
+struct ReplaySampleArgs {
+  Members<const Env> env;
+  Members<const EnvMember> member;
+  Members<const u64> draws;
+  Members<u32> indices;
+  u32 envs, rows, batch;
+  u32 reserved;
+};
+
+KERNEL(replay_sample, ReplaySampleArgs, None, 32, 32, 4) {
+  const u64 step = a.env.of(t.member)->step, written = step < a.rows ? step : a.rows;
+  const u64 seed = a.member.of(t.member)->seed, draws = *a.draws.of(t.member);
+  const int first = (int)t.index * 32, left = (int)a.batch - first;
+  t.each(left < 32 ? left : 32, [&](int j) {
+    const Words w = draw(seed, draws, 0, SAMPLE, (u32)(first + j));
+    a.indices.of(t.member)[first + j] = (u32)mul_high((u64)w.x << 32 | w.y, written * a.envs);
+  });
+}
+
+struct ReplayAdvanceArgs { Members<u64> draws; };
+KERNEL(replay_advance, ReplayAdvanceArgs, None, 32, 32, 1) {
+  t.each(1, [&](int) { *a.draws.of(t.member) += 1; });
+}
+
+struct ReplayGatherArgs {
+  Members<const Env> env;
+  Members<const EnvMember> member;
+  Members<const Rules> rules;
+  Members<const Bar> bars;
+  Members<const Context> context;
+  Members<const real> features;
+  Members<const Transition> ring;
+  Members<const u32> indices;
+  Members<real> s, next;
+  Members<u8> actions;
+  Members<Sample> samples;
+  ObservationShape shape;
+  u32 envs, rows, batch;
+};
+struct Gathered { AccountFeatures s, next; u32 bar, next_bar; };
+
+KERNEL(replay_gather, ReplayGatherArgs, Gathered, 32, 32, 4) {
+  if (t.index >= a.batch) return;
+  const EnvMember& who = *a.member.of(t.member);
+  t.each(1, [&](int) {
+    const u32 index = a.indices.of(t.member)[t.index], e = index % a.envs;
+    u32 row = index / a.envs;
+    const Transition* ring = a.ring.of(t.member) + e;
+    const u32 newest = (u32)((a.env.of(t.member)->step - 1) % a.rows);
+    const u32 written = (newest + a.rows - row) % a.rows + 1;  // rows from this one to the head
+    const u32 most = who.n_step < written ? who.n_step : written;
+    u64 power = 1ull << 31;
+    i64 sum = 0;
+    u32 steps = 0;
+    const Transition *start = ring + (u64)row * a.envs, *last = start;
+    for (;;) {
+      last = ring + (u64)row * a.envs;
+      sum += ((i64)last->scaled_q20 * (i64)power) >> 11;
+      power = (power * who.discount_q31 + (1u << 30)) >> 31;
+      steps += 1;
+      if (steps >= most || last->flags & (TERMINATED | TRUNCATED)) break;
+      row = row + 1 == a.rows ? 0 : row + 1;
+    }
+    const i64 total = clamped((sum + (1 << 19)) >> 20, -0x7fffffff, 0x7fffffff);
+    const u32 discount = last->flags & TERMINATED ? 0 : (u32)power;
+    a.samples.of(t.member)[t.index] = Sample{(i32)total, discount, index, steps};
+    UNROLL for (int k = 0; k < 3; ++k) a.actions.of(t.member)[3 * (u64)t.index + k] = start->action[k];
+    const Rules& r = *a.rules.of(t.member);
+    const Bar* bars = a.bars.of(t.member);
+    const Context* context = a.context.of(t.member);
+    m.bar = start->bar;
+    m.next_bar = last->bar + 1;
+    m.s = account_features(r, who, bars[m.bar], context[m.bar], start->before, start->volatility_e9);
+    m.next = account_features(r, who, bars[m.next_bar], context[m.next_bar], last->after, last->volatility_e9);
+  });
+  t.sync();
+  const real* features = a.features.of(t.member);
+  const auto newest = [&](u32 bar) { return features + ((i64)bar + who.feature_shift) * a.shape.feature_ld; };
+  const i64 o = (i64)t.index * a.shape.state_ld;
+  write_observation(t, a.shape, m.s, newest(m.bar), a.s.of(t.member) + o);
+  write_observation(t, a.shape, m.next, newest(m.next_bar), a.next.of(t.member) + o);
+}

@@ -1,0 +1,197 @@
+// One decision, from the close of bar t (`seen`) to the close of bar t+1 (`bar`): the rules in their order (a) to (h).
+// Shared by training and backtest. Whatever a bar hides is decided against the trader; nothing decided at t fills at a
+// price of bar t.
+#pragma once
+#include "account.cuh"
+#include "record.cuh"
+#include "reward.cuh"
+
+// A price that was agreed on: what `trade` books, and what the ledger says of it.
+struct Quote { i64 reference4, impact4; i32 price, half, rate_e7; u8 kind; };
+
+template<class Rec> struct Desk {
+  const Rules& r;
+  Account& a;
+  const Bar &seen, &bar;
+  Rec& rec;
+  i32 close, half;  // C_t, h of this bar
+  bool cut;         // the margin took lots off
+
+  METHOD Quote quote(bool buy, i64 reference4, i64 impact4, u8 kind) const {
+    return Quote{reference4, impact4, fill_price(r, buy, reference4, half, impact4), half, r.taker_fee_e7, kind};
+  }
+
+  // One leg: closes or opens.
+  METHOD void leg(i32 lots, const Quote& q, bool opens) {
+    const i64 fee = commission(r, lots, q.price, q.rate_e7);
+    const bool liquidated = q.kind == FILL_LIQUIDATION_AT_OPEN || q.kind == FILL_LIQUIDATION_IN_BAR;
+    const i64 penalty = liquidated ? commission(r, lots, q.price, r.penalty_e7) : 0;
+    if (opens && a.position == 0) {  // left flat, or the second leg of a flip
+      a.bars = 0;
+      a.stop_distance = r.stop_e4 ? (i32)clamped(mul_div(seen.atr, r.stop_e4, 10000, UP), 1, r.max_price) : 0;
+    }
+    apply_fill(r, a, lots, q.price, fee + penalty);
+    rec.fill(FillRow{q.reference4, fee, penalty, lots, q.price, close, q.half, (i32)q.impact4, q.kind, opens, {0, 0}});
+  }
+
+  // Fills `lots` (> 0): first what closes, then what adds, cut to the margin. Returns how many filled.
+  METHOD i32 trade(bool buy, i32 lots, const Quote& q) {
+    const i32 closing = a.position && (a.position < 0) == buy ? (i32)smaller(lots, absolute(a.position)) : 0;
+    if (closing) leg((i32)with_sign(closing, !buy), q, false);
+    i32 adding = lots - closing;
+    if (adding) {
+      const i32 allowed = margin_lots(r, a, adding, q.price, q.rate_e7);
+      cut |= allowed < adding;
+      adding = allowed;
+      if (adding) leg((i32)with_sign(adding, !buy), q, true);
+    }
+    return closing + adding;
+  }
+
+  // Closes the position if the bar, at its open or on the way to its worst price, is at or beyond its stop or
+  // liquidation level: at the worse of the open and the level met first, uncapped, h and the impact of the whole
+  // position paid.
+  METHOD u8 exit(Price at) {
+    if (!a.position) return EXIT_NONE;
+    const bool is_long = a.position > 0, open = at == OPEN;
+    const i32* p = side(bar, !is_long);
+    const Levels levels = margin_and_stops(r, a);
+    const i64 level = is_long ? larger(levels.stop, levels.liquidation) : smaller(levels.stop, levels.liquidation);
+    const i64 worst = open ? p[OPEN] : is_long ? p[LOW] : p[HIGH];
+    if (is_long ? worst > level : worst < level) {
+      if (!open) rec.worst(worst, mark_to_market(r, a, worst));
+      return EXIT_NONE;
+    }
+    const i64 met = is_long ? smaller(level, p[OPEN]) : larger(level, p[OPEN]);
+    const bool ruined = is_long ? met <= levels.liquidation : met >= levels.liquidation;
+    const u8 kind = ruined ? (open ? FILL_LIQUIDATION_AT_OPEN : FILL_LIQUIDATION_IN_BAR)
+                           : (open ? FILL_STOP_AT_OPEN : FILL_STOP_IN_BAR);
+    const Quote q = quote(!is_long, 4 * met, 4 * (i64)market_impact(r, seen, absolute(a.position)), kind);
+    if (!open) rec.worst(q.price, mark_to_market(r, a, q.price));
+    leg(-a.position, q, false);
+    if (ruined) a.liquidations += 1;
+    else a.stops += 1;
+    return ruined ? EXIT_LIQUIDATION : EXIT_STOP;
+  }
+};
+
+struct Outcome {
+  i64 before, after;  // equity at the marks of both closes, money
+  i32 target, order, filled;  // lots: target; target - position as sent; lots of it that filled, unsigned
+  u8 flags;           // of Flag, without what the reward adds
+};
+
+template<class Rec>
+FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action action, Rec& rec) {
+  const i32 close = mark(seen);
+  const bool after_gap = bar.gap_seconds != 0;
+  Desk<Rec> desk{r, a, seen, bar, rec, close, half_spread(r, seen, after_gap), false};
+  Outcome out{mark_to_market(r, a, close), 0, 0, 0, 0, 0};
+  bool clamp;
+  out.target = target_position(r, (i32)action.exposure - 4, out.before, close, clamp);
+  a.clamped += clamp;
+  const bool banded = in_band(r, out.target, a.position);
+  const u32 stops = a.stops, liquidations = a.liquidations;
+  u8 end = END_NONE;
+
+  // (a) Financing of the gap.
+  const auto finance = [&](u32 seconds) {
+    const i64 cost = financing(r, a, close, seconds);
+    a.financing += cost;
+    a.cash -= cost;
+  };
+  finance(bar.gap_seconds);
+
+  // (b) The old position at the open. After an exit the order may only open the opposite side.
+  const i32 old = a.position;
+  const u8 exited = desk.exit(OPEN);
+  i64 order = (i64)out.target - a.position;
+  const auto cancelled_by = [](u8 exit) { return (u8)(exit == EXIT_STOP ? END_STOP : END_LIQUIDATION); };
+  if (banded) {
+    end = out.target != old ? END_BAND : END_NONE;
+    order = 0;
+  } else if (exited && (out.target == 0 || (out.target < 0) == (old < 0))) {
+    if (out.target != old) end = cancelled_by(exited);
+    order = 0;
+  }
+  out.order = (i32)order;
+
+  // (c) What fills at the open, and what fills later in the bar: `late` lots at `late_quote`.
+  const bool buy = order > 0;
+  const i64 wanted = absolute(order), open4 = 4 * (i64)side(bar, buy)[OPEN];
+  i32 late = 0;
+  Quote late_quote{};
+  if (wanted && action.type == MAKER) {
+    const i32 limit_half = limit_spread(r, seen);
+    const i64 limit = maker_limit(r, buy, close, limit_half, action.urgency);
+    late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), bar, end);
+    late_quote = Quote{4 * limit, 0, (i32)limit, 0, r.maker_fee_e7, FILL_MAKER};
+  } else if (wanted) {
+    const i32 lots = fill_quantity(r, wanted, bar.volume, 1, 1);
+    const i64 impact = lots ? market_impact(r, seen, lots) : 0;
+    i32 now = lots;
+    i64 now_impact = impact;
+    end = lots ? END_PART_VOLUME : END_NO_VOLUME;
+    if (action.type == IOC) {
+      const i64 limit = ioc_limit(buy, close, limit_spread(r, seen), action.urgency);
+      const i64 price = fill_price(r, buy, open4, desk.half, 4 * impact);
+      if (lots && (buy ? price > limit : price < limit)) {
+        now = 0;
+        end = END_IOC;
+      }
+    } else if (action.urgency != AGGRESSIVE) {
+      const i32* p = side(bar, buy);
+      const bool patient = action.urgency == PATIENT;
+      now = patient ? 0 : lots - lots / 2;
+      now_impact = (impact + 1) / 2;
+      late = lots - now;
+      const i64 mean4 = (i64)p[OPEN] + p[HIGH] + p[LOW] + p[CLOSE];
+      late_quote = desk.quote(buy, mean4, patient ? impact : 2 * impact, FILL_MEAN);
+    }
+    if (now) {
+      const u8 kind = action.type == IOC ? FILL_IOC : FILL_OPEN;
+      out.filled += desk.trade(buy, now, desk.quote(buy, open4, 4 * now_impact, kind));
+    }
+  }
+
+  // (d) Financing of the bar.
+  finance(bar.bar_seconds);
+
+  // (e) What adds fills as if before the adverse move, (f) which may meet a level and cancel the rest; (g) otherwise
+  // what reduces fills after it, and the opening leg of a flip last, to be tested itself.
+  const bool adds = late && (a.position == 0 || (a.position > 0) == buy);
+  if (adds) out.filled += desk.trade(buy, late, late_quote);
+  u8 hit = desk.exit(CLOSE);
+  if (hit && late && !adds) end = cancelled_by(hit);
+  if (!hit && late && !adds) {
+    const bool flips = late > absolute(a.position);
+    out.filled += desk.trade(buy, late, late_quote);
+    if (flips) hit = desk.exit(CLOSE);
+  }
+
+  // (h) The mark.
+  out.after = mark_to_market(r, a, mark(bar));
+  a.peak = larger(a.peak, out.after);
+  a.bars = a.position ? a.bars + 1 : 0;
+  if (!a.position) a.stop_distance = 0;
+  if (wanted && out.filled == wanted) end = END_FILLED;
+  else if (desk.cut && end != END_STOP && end != END_LIQUIDATION) end = END_PART_MARGIN;
+  a.order_end = end;
+  a.exit = hit ? hit : exited;
+  a.fill_share = wanted ? (u8)((i64)out.filled * 255 / wanted) : 0;
+  out.flags = (u8)((out.after <= r.ruin_equity ? TERMINATED : 0) | (a.stops != stops ? STOPPED : 0) |
+                   (a.liquidations != liquidations ? LIQUIDATED : 0));
+  return out;
+}
+
+// The end of a backtest: whatever is held is closed at C -+ (h + i); of quote bars h is half the quoted spread, so that
+// this is the side's own close less impact.
+template<class Rec> FN void close_out(const Rules& r, Account& a, const Bar& last, Rec& rec) {
+  if (!a.position) return;
+  const bool buy = a.position < 0;
+  Desk<Rec> desk{r, a, last, last, rec, mark(last), limit_spread(r, last), false};
+  const i64 impact = market_impact(r, last, absolute(a.position));
+  desk.leg(-a.position, desk.quote(buy, 4 * (i64)desk.close, 4 * impact, FILL_END), false);
+  a.bars = 0;
+  a.stop_distance = 0;
+}

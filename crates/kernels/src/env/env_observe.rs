@@ -1,0 +1,49 @@
+//! Launcher of `env_observe.cu`.
+
+use super::{
+    observation::{ObservationShape, Tables},
+    types::Env,
+};
+use crate::{Element, KernelError, View, args, tree, view::Check};
+use bytemuck::{Pod, Zeroable};
+use foxhunt_core::DType;
+use foxhunt_device::{Launch, MemberPtr};
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct EnvObserveArgs {
+    buffers: [MemberPtr; 7],
+    shape: ObservationShape,
+    envs: u32,
+}
+
+/// What every environment's network sees: `env` is [`Env`] `[E, 1]`, `out` real `[E, S]`, overwritten whole.
+///
+/// # Errors
+/// Buffers that don't fit one another.
+pub fn env_observe(
+    dtype: DType,
+    members: usize,
+    tables: &Tables<'_>,
+    env: &View,
+    out: &View,
+) -> Result<Launch, KernelError> {
+    let check = Check::new("env_observe", members);
+    let envs = env.rows;
+    check.that(envs > 0, || "no environment".into())?;
+    check.view(env, Element::of::<Env>(), envs, 1)?;
+    check.dense(env)?;
+    let shape = tables.check(&check, dtype, out, envs)?;
+    let [member, rules, bars, context, features] = tables.views();
+    let all = [env, member, rules, bars, context, features, out];
+    Ok(Launch {
+        kernel: &tree::ENV_OBSERVE,
+        dtype,
+        defines: Vec::new(),
+        args: args(&EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32 }),
+        teams: envs as u32,
+        members: members as u32,
+        reads: all[..6].iter().map(|v| v.region()).collect(),
+        writes: vec![out.region()],
+    })
+}

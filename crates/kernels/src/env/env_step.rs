@@ -1,0 +1,96 @@
+//! Launchers of `env_step.cu`.
+
+use super::types::{Context, Env, EnvMember, Tally, Transition};
+use crate::{
+    Element, KernelError, View, args,
+    market::{Bar, Rules},
+    tree,
+    view::{Check, TEAM_ENVS},
+};
+use bytemuck::{Pod, Zeroable};
+use foxhunt_core::DType;
+use foxhunt_device::{Kernel, Launch, MemberPtr};
+
+/// Buffers of a reset or a step of E environments of each member.
+#[derive(Debug)]
+pub struct EnvStep<'a> {
+    /// [`Env`] `[E, 1]`: read and overwritten.
+    pub env: &'a View,
+    /// [`EnvMember`] `[1, 1]`.
+    pub member: &'a View,
+    /// [`Rules`] `[1, 1]`.
+    pub rules: &'a View,
+    /// [`Bar`] `[T, 1]`.
+    pub bars: &'a View,
+    /// [`Context`] `[T, 1]`.
+    pub context: &'a View,
+    /// U8 `[E, 3]`: exposure, order type, urgency.
+    pub actions: &'a View,
+    /// [`Transition`] `[R, E]`: the replay ring, one row a step.
+    pub ring: &'a View,
+    /// [`Tally`] `[1, 1]`: added to.
+    pub tally: &'a View,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct EnvStepArgs {
+    buffers: [MemberPtr; 8],
+    envs: u32,
+    rows: u32,
+}
+
+/// Begins episode 0 of every environment and clears the tally.
+///
+/// # Errors
+/// Buffers that don't fit one another.
+pub fn env_reset(dtype: DType, members: usize, x: &EnvStep<'_>) -> Result<Launch, KernelError> {
+    launch(&tree::ENV_RESET, dtype, members, x)
+}
+
+/// One decision of every environment: accounts, the replay row, and a new episode where one ended.
+///
+/// # Errors
+/// Buffers that don't fit one another.
+pub fn env_step(dtype: DType, members: usize, x: &EnvStep<'_>) -> Result<Launch, KernelError> {
+    launch(&tree::ENV_STEP, dtype, members, x)
+}
+
+fn launch(
+    kernel: &'static Kernel,
+    dtype: DType,
+    members: usize,
+    x: &EnvStep<'_>,
+) -> Result<Launch, KernelError> {
+    let check = Check::new(kernel.name, members);
+    let (envs, rows) = (x.env.rows, x.ring.rows);
+    check.that(envs > 0 && rows > 0 && envs * rows <= u32::MAX as usize, || {
+        format!("{envs} environments by {rows} rows of replay")
+    })?;
+    check.view(x.env, Element::of::<Env>(), envs, 1)?;
+    check.view(x.member, Element::of::<EnvMember>(), 1, 1)?;
+    check.view(x.rules, Element::of::<Rules>(), 1, 1)?;
+    check.view(x.bars, Element::of::<Bar>(), x.bars.rows, 1)?;
+    check.view(x.context, Element::of::<Context>(), x.bars.rows, 1)?;
+    check.view(x.actions, Element::U8, envs, 3)?;
+    check.view(x.ring, Element::of::<Transition>(), rows, envs)?;
+    check.view(x.tally, Element::of::<Tally>(), 1, 1)?;
+    let all = [x.env, x.member, x.rules, x.bars, x.context, x.actions, x.ring, x.tally];
+    for view in all {
+        check.dense(view)?;
+    }
+    let written = [x.env, x.ring, x.tally];
+    for view in written {
+        check.owned(view)?;
+    }
+    Ok(Launch {
+        kernel,
+        dtype,
+        defines: Vec::new(),
+        args: args(&EnvStepArgs { buffers: all.map(View::ptr), envs: envs as u32, rows: rows as u32 }),
+        teams: envs.div_ceil(TEAM_ENVS) as u32,
+        members: members as u32,
+        reads: all[..6].iter().chain([&x.tally]).map(|v| v.region()).collect(),
+        writes: written.into_iter().map(View::region).collect(),
+    })
+}

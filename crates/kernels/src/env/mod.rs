@@ -1,0 +1,15 @@
+//! The batched environment and its replay: reset, observe, act, step, sample, gather.
+
+mod env_act;
+mod env_observe;
+mod env_step;
+mod observation;
+mod replay;
+mod types;
+
+pub use env_act::{EnvAct, env_act_greedy, env_act_q};
+pub use env_observe::env_observe;
+pub use env_step::{EnvStep, env_reset, env_step};
+pub use observation::Tables;
+pub use replay::{ReplayGather, ReplaySample, replay_advance, replay_gather, replay_sample};
+pub use types::{ACCOUNT_FEATURES, Context, Env, EnvMember, Exploration, Sample, Summary, Tally, Transition};

@@ -1,0 +1,76 @@
+use super::types::{ACCOUNT_FEATURES, Context, EnvMember};
+use crate::{
+    Element, KernelError, View,
+    market::{Bar, Rules},
+    view::Check,
+};
+use bytemuck::{Pod, Zeroable};
+use foxhunt_core::DType;
+
+/// What observations are made from: tables that environments and replay share.
+#[derive(Debug)]
+pub struct Tables<'a> {
+    /// [`EnvMember`] `[1, 1]`.
+    pub member: &'a View,
+    /// [`Rules`] `[1, 1]`.
+    pub rules: &'a View,
+    /// [`Bar`] `[T, 1]`.
+    pub bars: &'a View,
+    /// [`Context`] `[T, 1]`.
+    pub context: &'a View,
+    /// Real `[rows, F]`.
+    pub features: &'a View,
+    /// W: rows of the feature table in an observation, the members' `lookback`.
+    pub lookback: usize,
+}
+
+/// The mirror of `ObservationShape`.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub(super) struct ObservationShape {
+    features: u32,
+    feature_ld: u32,
+    lookback: u32,
+    state: u32,
+    state_ld: u32,
+}
+
+impl Tables<'_> {
+    pub(super) fn views(&self) -> [&View; 5] {
+        [self.member, self.rules, self.bars, self.context, self.features]
+    }
+
+    /// Checks the tables, and that a window and the account fit `out`, `[rows, S]` with S a multiple of 8.
+    pub(super) fn check(
+        &self,
+        check: &Check,
+        dtype: DType,
+        out: &View,
+        rows: usize,
+    ) -> Result<ObservationShape, KernelError> {
+        check.view(self.member, Element::of::<EnvMember>(), 1, 1)?;
+        check.view(self.rules, Element::of::<Rules>(), 1, 1)?;
+        check.view(self.bars, Element::of::<Bar>(), self.bars.rows, 1)?;
+        check.view(self.context, Element::of::<Context>(), self.bars.rows, 1)?;
+        check.view(self.features, Element::Real(dtype), self.features.rows, self.features.cols)?;
+        check.dense(self.bars)?;
+        check.dense(self.context)?;
+        check.view(out, Element::Real(dtype), rows, out.cols)?;
+        check.owned(out)?;
+        let needed = self.lookback * self.features.cols + ACCOUNT_FEATURES;
+        check.that(self.lookback > 0 && out.cols.is_multiple_of(8) && needed <= out.cols, || {
+            format!(
+                "{}: {} rows of {} features and {ACCOUNT_FEATURES} of the account need {needed} columns, a multiple of 8, \
+                 not {}",
+                out.name, self.lookback, self.features.cols, out.cols
+            )
+        })?;
+        Ok(ObservationShape {
+            features: self.features.cols as u32,
+            feature_ld: self.features.ld as u32,
+            lookback: self.lookback as u32,
+            state: out.cols as u32,
+            state_ld: out.ld as u32,
+        })
+    }
+}

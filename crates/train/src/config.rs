@@ -1,0 +1,367 @@
+//! What a training run is: every number that decides it, with its default.
+
+use crate::TrainError;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// How much one epoch does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Size {
+    /// 2^14 transitions and 256 updates of 64: minutes on a laptop.
+    #[default]
+    Small,
+    /// 2^16 transitions and 256 updates of 512.
+    Study,
+    /// 2^20 transitions and 2,048 updates of 4,096.
+    Bench,
+}
+
+/// A resolved configuration. Unknown keys are errors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Members of the population: paired runs that differ in their seed.
+    pub population: usize,
+    /// Id of each member, which its seed follows from: a member learns the same whoever else is there, in whatever
+    /// order. 0 to `population` - 1 where empty.
+    pub members: Vec<u64>,
+    /// Epochs.
+    pub epochs: u32,
+    /// Data and its windows.
+    pub data: DataConfig,
+    /// The network.
+    pub network: NetworkConfig,
+    /// Collecting and learning.
+    pub learn: LearnConfig,
+    /// The account.
+    pub market: MarketConfig,
+}
+
+/// Data and its windows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataConfig {
+    /// Files of bars; the embedded sample where empty.
+    pub files: Vec<String>,
+    /// Share of the bars that the agent trains on, from the start.
+    pub train_share: f64,
+    /// Share after that, on which the epoch of each member is chosen. The rest is the test window.
+    pub validation_share: f64,
+}
+
+/// The network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// Bars whose features the network sees at once.
+    pub lookback: usize,
+    /// Inputs, padded with zeros: at least `lookback` times the features plus 13 of the account.
+    pub inputs: usize,
+    /// Widths of the two trunk layers.
+    pub trunk: [usize; 2],
+    /// Width of each stream, a multiple of 32.
+    pub stream: usize,
+    /// Atoms of a value distribution.
+    pub atoms: usize,
+    /// The support is from minus this to this, in units of the scaled reward.
+    pub v_max: f32,
+}
+
+/// Collecting and learning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnConfig {
+    /// Environments of a member.
+    pub envs: usize,
+    /// Transitions that an epoch collects, a multiple of `envs`.
+    pub collect: usize,
+    /// Updates of an epoch.
+    pub updates: usize,
+    /// Samples of an update.
+    pub batch: usize,
+    /// Transitions that replay holds, a multiple of `envs`.
+    pub replay: usize,
+    /// Decisions of an episode.
+    pub episode_bars: usize,
+    /// Discount of one decision.
+    pub gamma: f64,
+    /// Steps of the return.
+    pub n_step: usize,
+    /// Adam's learning rate.
+    pub learning_rate: f64,
+    /// Adam's beta1.
+    pub beta1: f64,
+    /// Adam's beta2.
+    pub beta2: f64,
+    /// Adam's epsilon.
+    pub epsilon: f64,
+    /// Decoupled weight decay.
+    pub weight_decay: f64,
+    /// Largest global gradient norm; 0 for no clip.
+    pub clip: f64,
+    /// Rate at which the target net follows.
+    pub tau: f64,
+    /// Exploration at the start.
+    pub explore_start: f64,
+    /// Exploration at the end of its schedule.
+    pub explore_end: f64,
+    /// Epochs of the schedule.
+    pub explore_epochs: f64,
+}
+
+/// The account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarketConfig {
+    /// Largest leverage, which full exposure uses; the instrument's own where 0.
+    pub leverage: f64,
+    /// Orders smaller than this share of the position are dropped, basis points.
+    pub band_bp: i32,
+    /// Largest share of a bar's volume that an order takes.
+    pub participation_cap: f64,
+    /// An account that falls to this share of its start is ruined.
+    pub ruin: f64,
+    /// Distance of a stop in ATR24; none where 0.
+    pub stop_atr: f64,
+    /// Starting cash in quote currency; the instrument's own where 0.
+    pub start_cash: f64,
+}
+
+impl Config {
+    /// The defaults of a size.
+    pub fn of(size: Size) -> Self {
+        let (envs, collect, updates, batch, replay) = match size {
+            Size::Small => (64, 1 << 14, 256, 64, 1 << 16),
+            Size::Study => (256, 1 << 16, 256, 512, 1 << 18),
+            Size::Bench => (8192, 1 << 20, 2048, 4096, 1 << 20),
+        };
+        let (lookback, inputs, trunk, stream) = match size {
+            Size::Small => (1, 64, [128, 128], 64),
+            Size::Study | Size::Bench => (10, 256, [512, 256], 128),
+        };
+        Config {
+            seed: 1,
+            population: 1,
+            members: Vec::new(),
+            epochs: 30,
+            data: DataConfig { files: Vec::new(), train_share: 0.7, validation_share: 0.15 },
+            network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
+            learn: LearnConfig {
+                envs,
+                collect,
+                updates,
+                batch,
+                replay,
+                episode_bars: 512,
+                gamma: 0.99,
+                n_step: 3,
+                learning_rate: 3e-4,
+                beta1: 0.9,
+                beta2: 0.999,
+                epsilon: 1e-8,
+                weight_decay: 0.01,
+                clip: 10.0,
+                tau: 0.005,
+                explore_start: 1.0,
+                explore_end: 0.05,
+                explore_epochs: 10.0,
+            },
+            market: MarketConfig {
+                leverage: 1.0,
+                band_bp: 500,
+                participation_cap: 0.1,
+                ruin: 0.5,
+                stop_atr: 0.0,
+                start_cash: 0.0,
+            },
+        }
+    }
+
+    /// Id of each member, [`Config::population`] of them.
+    pub fn member_ids(&self) -> Vec<u64> {
+        if self.members.is_empty() { (0..self.population as u64).collect() } else { self.members.clone() }
+    }
+
+    /// Reads a configuration: the file's keys over the defaults of its `size` (small where it names none), then
+    /// `key = value` pairs with dotted keys over both.
+    ///
+    /// # Errors
+    /// Text that is not TOML, a key that does not exist, a value out of its range; each with what to do.
+    pub fn resolve(
+        file: Option<(&str, &str)>,
+        size: Option<Size>,
+        set: &[String],
+    ) -> Result<Self, TrainError> {
+        let wrong = |place: &str, what: String| TrainError::Config { place: place.to_owned(), what };
+        let mut given = toml::Table::new();
+        let place = file.map_or("the configuration", |(path, _)| path);
+        if let Some((path, text)) = file {
+            given = text.parse().map_err(|e: toml::de::Error| wrong(path, e.to_string()))?;
+        }
+        let named = given
+            .remove("size")
+            .map(|v| v.try_into::<Size>().map_err(|e| wrong(place, format!("size: {e}"))))
+            .transpose()?;
+        let defaults = Config::of(size.or(named).unwrap_or_default());
+        let mut table = toml::Table::try_from(&defaults).map_err(|e| wrong("the defaults", e.to_string()))?;
+        merge(&mut table, given);
+        for pair in set {
+            let option = format!("--set {pair}");
+            let (key, value) =
+                pair.split_once('=').ok_or_else(|| wrong(&option, "is not of the form key=value".into()))?;
+            // A value is TOML where it can be, and text where not.
+            let value = format!("v = {}", value.trim())
+                .parse::<toml::Table>()
+                .ok()
+                .and_then(|mut t| t.remove("v"))
+                .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
+            set_key(&mut table, key.trim(), value).map_err(|e| wrong(&option, e))?;
+        }
+        let config: Config = table.try_into().map_err(|e: toml::de::Error| wrong(place, e.to_string()))?;
+        config.check().map_err(|e| wrong(place, e))?;
+        Ok(config)
+    }
+
+    /// The configuration as TOML.
+    ///
+    /// # Errors
+    /// Never for a configuration that was resolved.
+    pub fn to_toml(&self) -> Result<String, TrainError> {
+        toml::to_string_pretty(self)
+            .map_err(|e| TrainError::Config { place: "the configuration".into(), what: e.to_string() })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let l = &self.learn;
+        let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
+        must((1..=4096).contains(&self.population), "population must be 1 to 4096")?;
+        let distinct: BTreeSet<u64> = self.members.iter().copied().collect();
+        must(
+            self.members.is_empty()
+                || distinct.len() == self.population && self.members.len() == self.population,
+            "members must list `population` different ids, or be empty",
+        )?;
+        must(self.epochs >= 1, "epochs must be at least 1")?;
+        must(
+            l.envs >= 1 && l.batch >= 1 && l.updates >= 1,
+            "learn: envs, batch and updates must be at least 1",
+        )?;
+        must(
+            l.collect >= l.envs && l.collect.is_multiple_of(l.envs),
+            "learn.collect must be a multiple of learn.envs",
+        )?;
+        must(l.replay.is_multiple_of(l.envs), "learn.replay must be a multiple of learn.envs")?;
+        must(
+            l.n_step >= 1 && l.replay / l.envs >= l.n_step,
+            "learn.replay must hold n_step rows of all envs",
+        )?;
+        must(l.gamma > 0.0 && l.gamma < 1.0, "learn.gamma must be between 0 and 1")?;
+        must(
+            (0.0..1.0).contains(&l.beta1) && (0.0..1.0).contains(&l.beta2),
+            "learn: betas must be in 0 to 1",
+        )?;
+        must(
+            l.learning_rate > 0.0 && l.learning_rate < 0.0039,
+            "learn.learning_rate must be in 0 to 0.0039",
+        )?;
+        must((0.0..=1.0).contains(&l.tau), "learn.tau must be in 0 to 1")?;
+        must((0.0..1.0).contains(&l.weight_decay), "learn.weight_decay must be in 0 to 1")?;
+        must((0.0..65_536.0).contains(&l.clip), "learn.clip must be in 0 to 65,536")?;
+        must(
+            (0.0..=1.0).contains(&l.explore_start) && (0.0..=1.0).contains(&l.explore_end),
+            "learn: explore_start and explore_end must be in 0 to 1",
+        )?;
+        let n = &self.network;
+        must(n.stream >= 32 && n.stream.is_multiple_of(32), "network.stream must be a multiple of 32")?;
+        must((2..=64).contains(&n.atoms), "network.atoms must be 2 to 64")?;
+        must(n.v_max > 0.0 && n.v_max.is_finite(), "network.v_max must be above 0")?;
+        must(n.lookback >= 1 && n.inputs.is_multiple_of(8), "network.inputs must be a multiple of 8")?;
+        let d = &self.data;
+        must(
+            d.train_share > 0.0 && d.validation_share > 0.0 && d.train_share + d.validation_share < 1.0,
+            "data: train_share and validation_share must leave a share for the test window",
+        )?;
+        let m = &self.market;
+        must((0.0..=1000.0).contains(&m.leverage), "market.leverage must be in 0 to 1000")?;
+        must((0.0..=1.0).contains(&m.participation_cap), "market.participation_cap must be in 0 to 1")?;
+        must((0.0..1.0).contains(&m.ruin), "market.ruin must be in 0 to 1")?;
+        must((0..=10_000).contains(&m.band_bp), "market.band_bp must be 0 to 10,000")
+    }
+}
+
+fn merge(into: &mut toml::Table, from: toml::Table) {
+    for (key, value) in from {
+        match (into.get_mut(&key), value) {
+            (Some(toml::Value::Table(a)), toml::Value::Table(b)) => merge(a, b),
+            (_, value) => {
+                into.insert(key, value);
+            }
+        }
+    }
+}
+
+fn set_key(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    let unknown = || format!("there is no key '{key}'");
+    match key.split_once('.') {
+        Some((head, rest)) => match table.get_mut(head) {
+            Some(toml::Value::Table(t)) => set_key(t, rest, value).map_err(|_| unknown()),
+            _ => Err(unknown()),
+        },
+        None => {
+            let slot = table.get_mut(key).ok_or_else(unknown)?;
+            // `1` for a number that is a float by default.
+            *slot = match (&slot, value) {
+                (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
+                (_, value) => value,
+            };
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_over_file_over_defaults() {
+        let file = "size = \"study\"\nepochs = 7\n[learn]\ngamma = 0.9\n";
+        let c =
+            Config::resolve(Some(("a.toml", file)), None, &["learn.tau=1".into(), "seed=9".into()]).unwrap();
+        assert_eq!((c.epochs, c.learn.gamma, c.learn.tau, c.seed), (7, 0.9, 1.0, 9));
+        assert_eq!(c.learn.batch, 512, "of the study size");
+        let again = Config::resolve(Some(("b.toml", &c.to_toml().unwrap())), None, &[]).unwrap();
+        assert_eq!(c, again, "a resolved configuration resolves to itself");
+    }
+
+    #[test]
+    fn members_have_ids() {
+        let c = |file: &str| Config::resolve(Some(("a.toml", file)), None, &[]).unwrap();
+        assert_eq!(c("population = 3").member_ids(), [0, 1, 2]);
+        let chosen = c("population = 2\nmembers = [7, 2]");
+        assert_eq!(chosen.member_ids(), [7, 2]);
+        let again = Config::resolve(Some(("b.toml", &chosen.to_toml().unwrap())), None, &[]).unwrap();
+        assert_eq!(chosen, again);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = |file: &str, set: &str| {
+            let set: Vec<String> = if set.is_empty() { vec![] } else { vec![set.into()] };
+            Config::resolve(Some(("a.toml", file)), None, &set).unwrap_err().to_string()
+        };
+        assert!(error("epochz = 3", "").contains("epochz"));
+        assert!(error("[learn]\nbatchs = 3", "").contains("batchs"));
+        assert!(error("epochs = \"many\"", "").contains("epochs"));
+        assert!(error("", "learn.nothing=3").contains("there is no key 'learn.nothing'"));
+        assert!(error("", "learn.tau").contains("key=value"));
+        assert!(error("", "learn.gamma=1.5").contains("learn.gamma"));
+        assert!(error("", "learn.collect=1000").contains("multiple of learn.envs"));
+        assert!(error("population = 2\nmembers = [4]", "").contains("different ids"));
+        assert!(error("population = 2\nmembers = [4, 4]", "").contains("different ids"));
+        assert!(error("epochs = ", "").contains("a.toml"));
+    }
+}

@@ -1,0 +1,11 @@
+//! Training: configuration, preparation of a market, the loop of collecting and learning.
+
+mod config;
+mod error;
+mod market;
+mod trainer;
+
+pub use config::{Config, DataConfig, LearnConfig, MarketConfig, NetworkConfig, Size};
+pub use error::TrainError;
+pub use market::Market;
+pub use trainer::{ACTIONS, EpochReport, Trainer};

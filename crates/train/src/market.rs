@@ -1,0 +1,165 @@
+//! From bars to what the device works on: rule book, bar table, normalised features, windows.
+
+use crate::{Config, TrainError};
+use foxhunt_data::{Bars, MarketColumns, Ohlc};
+use foxhunt_env::{FeatureId, Tables};
+use foxhunt_features::{FeatureSet, NormalisedTable, Normaliser, Splits};
+use foxhunt_market::{BarColumns, BarTable, FinancingBase, RuleBook};
+
+/// Least rows of each window.
+const LEAST_ROWS: usize = 64;
+/// Days of the EWMA that sigma of an episode is read from (market.md 6).
+const SLOW_DAYS: f64 = 30.0;
+
+/// A market to train and test on.
+#[derive(Clone, Debug)]
+pub struct Market {
+    /// The bars.
+    pub bars: Bars,
+    /// The rules of the account on them.
+    pub rules: RuleBook,
+    /// What kernels read.
+    pub table: BarTable,
+    /// Normalised features, a row per bar.
+    pub features: NormalisedTable,
+    /// How they were normalised.
+    pub normaliser: Normaliser,
+    /// Training, validation and test window, in rows.
+    pub splits: Splits,
+}
+
+impl Market {
+    /// Computes features, fits the normaliser on the training window, and lays out the tables.
+    ///
+    /// # Errors
+    /// Bars too few for the windows, or numbers that the rules refuse.
+    pub fn prepare(bars: Bars, config: &Config) -> Result<Self, TrainError> {
+        let raw = FeatureSet::standard().compute(&bars)?;
+        let mut usable = raw.usable();
+        usable.start += config.network.lookback - 1;
+        let (train, validation) = (config.data.train_share, config.data.validation_share);
+        let splits = Splits::by_fraction(usable, train, validation, LEAST_ROWS)?;
+        let normaliser = Normaliser::fit(&raw, splits.train.clone())?;
+        let features = normaliser.apply(&raw)?;
+        let table = bar_table(&bars)?;
+        let rules = rule_book(&bars, &table, config)?;
+        rules.validate()?;
+        Ok(Market { bars, rules, table, features, normaliser, splits })
+    }
+
+    /// The device tables of this market alone.
+    ///
+    /// # Errors
+    /// Features that don't fit the bars.
+    pub fn tables(&self) -> Result<(Tables, FeatureId), TrainError> {
+        let mut tables = Tables::new(self.features.cols);
+        let bars = tables.add_bars(&self.table);
+        let features = tables.add_features(bars, &self.features.values)?;
+        Ok((tables, features))
+    }
+}
+
+fn sides(o: &Ohlc) -> [&[i32]; 4] {
+    [&o.open, &o.high, &o.low, &o.close]
+}
+
+fn bar_table(bars: &Bars) -> Result<BarTable, TrainError> {
+    let columns = MarketColumns::from(bars);
+    let seconds = |x: &[i32]| -> Vec<u32> { x.iter().map(|s| u32::try_from(*s).unwrap_or(0)).collect() };
+    let (gap_seconds, bar_seconds) = (seconds(&columns.gap_seconds), seconds(&columns.bar_seconds));
+    let slow_volatility_e9 = slow_volatility(bars);
+    let session_seconds = session_seconds(bars)?;
+    let bid = sides(&bars.bid);
+    BarTable::from_columns(&BarColumns {
+        bid,
+        ask: bars.ask.as_ref().map(sides),
+        volume: &bars.volume_lots,
+        mean_volume: &columns.mean_volume_lots,
+        sigma: &columns.sigma_units,
+        atr: &columns.atr24_units,
+        gap_seconds: &gap_seconds,
+        bar_seconds: &bar_seconds,
+        slow_volatility_e9: &slow_volatility_e9,
+        session_seconds: &session_seconds,
+    })
+    .map_err(|source| TrainError::Table { file: bars.source.path.clone(), source })
+}
+
+/// EWMA over 30 days of the squared log return of a bar, its root in 1e-9, known at the close.
+fn slow_volatility(bars: &Bars) -> Vec<u32> {
+    let days = bars.periods_per_year() / 365.0;
+    let weight = 2.0 / (SLOW_DAYS * days.max(1.0 / 7.0) + 1.0);
+    let mut mean = None;
+    let mut previous: Option<f64> = None;
+    (0..bars.len())
+        .map(|i| {
+            let close = bars.mid_close2(i) as f64;
+            let square = match previous {
+                Some(p) => (close / p).ln().powi(2),
+                // The first bar has no previous close: its own range stands in.
+                None => (f64::from(bars.mid_high(i)) / f64::from(bars.mid_low(i).max(1))).ln().powi(2),
+            };
+            previous = Some(close);
+            let m = mean.map_or(square, |m: f64| m + weight.min(1.0) * (square - m));
+            mean = Some(m);
+            (m.sqrt() * 1e9).clamp(1.0, 4e9) as u32
+        })
+        .collect()
+}
+
+/// Seconds from each close to the end of the session that it lies in, or of the next one.
+fn session_seconds(bars: &Bars) -> Result<Vec<u32>, TrainError> {
+    let session = &bars.instrument.session;
+    let end = i64::from(session.day_start_s) + i64::from(session.length_s);
+    Ok(bars.close_local()?.iter().map(|t| (end - i64::from(t.second)).rem_euclid(86_400) as u32).collect())
+}
+
+fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook, TrainError> {
+    let i = &bars.instrument;
+    let m = &config.market;
+    let wrong = |what: String| TrainError::Config { place: "the account".into(), what };
+    let e4 = |x: f64| (x * 1e4).round() as i32;
+    let start_cash = if m.start_cash > 0.0 {
+        let money = m.start_cash * 10_f64.powi(i.money_exponent as i32);
+        if money < 9e15 {
+            money as i64
+        } else {
+            return Err(wrong(format!("market.start_cash {} is too large", m.start_cash)));
+        }
+    } else {
+        i.start_cash_money().ok_or_else(|| wrong(format!("the starting cash of {} does not fit", i.name)))?
+    };
+    let own = i.max_leverage_e4;
+    Ok(RuleBook {
+        instrument: i.name.clone(),
+        quote_currency: i.quote_currency.clone(),
+        price_unit: i.price_unit.to_string(),
+        lot: i.lot.to_string(),
+        money_exponent: i.money_exponent,
+        tv: i.tv,
+        tick: i.tick_units,
+        quotes: bars.is_quote(),
+        volume_from_file: bars.has_volume,
+        highest_price: table.highest_price(),
+        taker_fee_e7: i.taker_fee_e7,
+        maker_fee_e7: i.maker_fee_e7,
+        min_half_spread: i.min_half_spread_units,
+        half_spread_e7: i.half_spread_e7,
+        atr_spread_e7: i.atr_spread_e7,
+        gap_spread_factor: i.gap_spread_factor,
+        impact_e2: 50,
+        participation_cap_e4: e4(m.participation_cap),
+        liquidation_penalty_e7: i.liquidation_penalty_e7,
+        max_leverage_e4: if m.leverage > 0.0 { e4(m.leverage).min(own) } else { own },
+        band_bp: m.band_bp,
+        financing_long_e7: i.financing_long_e7,
+        financing_short_e7: i.financing_short_e7,
+        financing_base: match i.financing_base {
+            foxhunt_data::FinancingBase::WholeNotional => FinancingBase::WholeNotional,
+            foxhunt_data::FinancingBase::BorrowedPart => FinancingBase::BorrowedPart,
+        },
+        stop_atr_e4: e4(m.stop_atr),
+        start_cash,
+        ruin_e4: e4(m.ruin),
+    })
+}

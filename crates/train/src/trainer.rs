@@ -1,0 +1,298 @@
+//! The loop: collect, learn, count.
+//!
+//! Everything that an epoch needs lives on the device; the host launches two programs (captured graphs on a GPU) and
+//! reads a few counters at the end.
+
+use crate::{Config, Market, TrainError};
+use foxhunt_core::{DType, rng::member_seed};
+use foxhunt_device::{Command, Device};
+use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tally, exploration};
+use foxhunt_kernels::{
+    env::{EnvAct, env_act_greedy},
+    loss::{HeadShape, LossTotal},
+    optim::{AdamSettings, Hyper, OptimiserState},
+};
+use foxhunt_nn::{
+    Lowering, Net, Options, Plan, Runtime, Tensor,
+    net::{BranchingQ, BranchingQConfig},
+    op::{HeadSamples, Optimise},
+};
+use serde::Serialize;
+
+/// Actions of each branch: exposure, order type, urgency.
+pub const ACTIONS: [usize; 3] = [9, 3, 3];
+
+/// What one epoch showed of one member.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EpochReport {
+    /// Epoch, from 0.
+    pub epoch: u32,
+    /// Member's number.
+    pub member: usize,
+    /// Member's id.
+    pub id: u64,
+    /// Mean loss of the epoch's samples; nothing where none was finite.
+    pub loss: Option<f64>,
+    /// Episodes that ended in the epoch.
+    pub episodes: u64,
+    /// Of those, ended by ruin.
+    pub terminated: u64,
+    /// Mean sum of an ended episode's log returns of equity; nothing where none ended.
+    pub episode_return: Option<f64>,
+    /// Rewards that met the edge of the support.
+    pub saturated: u64,
+    /// Exploration at the end of the epoch.
+    pub epsilon: f64,
+    /// Optimiser steps taken since the start.
+    pub steps: u64,
+    /// Of those, skipped for a gradient that was not finite.
+    pub skipped: u64,
+}
+
+/// A population in training.
+pub struct Trainer {
+    config: Config,
+    runtime: Runtime,
+    env: Environments,
+    plan: Plan,
+    net: BranchingQ,
+    optimiser: (Tensor, Tensor),
+    total: Tensor,
+    tally: Tensor,
+    state: Vec<Tensor>,
+    epoch: u32,
+}
+
+/// The network of a configuration.
+pub(crate) fn network(config: &Config) -> BranchingQConfig {
+    let n = &config.network;
+    BranchingQConfig {
+        inputs: n.inputs,
+        trunk: n.trunk,
+        stream: n.stream,
+        head: HeadShape { actions: ACTIONS.into(), atoms: n.atoms, v_min: -n.v_max, v_max: n.v_max },
+        trunk_gradient_scale: 1.0 / (ACTIONS.len() + 1) as f32,
+        mixture: true,
+    }
+}
+
+/// What the member with this id trains on.
+pub(crate) fn member_spec(
+    config: &Config,
+    market: &Market,
+    features: foxhunt_env::FeatureId,
+    window: std::ops::Range<usize>,
+    id: u64,
+) -> Result<MemberSpec, TrainError> {
+    let l = &config.learn;
+    let decisions = (l.explore_epochs * (l.collect / l.envs) as f64) as u32;
+    // An observation's window may reach back before its first decision: rows that are known then.
+    let first = (window.start + 1).saturating_sub(config.network.lookback);
+    Ok(MemberSpec {
+        seed: member_seed(config.seed, id),
+        features,
+        volatility_floor_e9: market.table.volatility_floor_e9(market.splits.train.clone()),
+        window: first..window.end,
+        rules: market.rules.row()?,
+        episode_bars: l.episode_bars,
+        discount: l.gamma,
+        n_step: l.n_step,
+        exploration: exploration(l.explore_start, l.explore_end, decisions),
+    })
+}
+
+impl Trainer {
+    /// Builds the plan, fills the tables and initialises every member.
+    ///
+    /// # Errors
+    /// Sizes that don't fit one another, or the device.
+    pub fn new(device: &Device, dtype: DType, config: &Config, market: &Market) -> Result<Self, TrainError> {
+        let l = &config.learn;
+        let members = config.population;
+        let needed = config.network.lookback * market.features.cols + foxhunt_env::ACCOUNT_FEATURES;
+        if needed > config.network.inputs {
+            return Err(TrainError::Config {
+                place: "network.inputs".into(),
+                what: format!(
+                    "{} inputs are too few for {} bars of {} features and 13 of the account: use {} or a shorter \
+                     lookback",
+                    config.network.inputs,
+                    config.network.lookback,
+                    market.features.cols,
+                    needed.next_multiple_of(64)
+                ),
+            });
+        }
+        let (tables, features) = market.tables()?;
+        let shape = Shape {
+            envs: l.envs,
+            lookback: config.network.lookback,
+            state: config.network.inputs,
+            ring_rows: l.replay / l.envs,
+            batch: l.batch,
+        };
+        let ids = config.member_ids();
+        if ids.len() != members {
+            return Err(TrainError::Config {
+                place: "members".into(),
+                what: format!("{} ids for a population of {members}", ids.len()),
+            });
+        }
+        let specs = ids
+            .into_iter()
+            .map(|id| member_spec(config, market, features, market.splits.train.clone(), id))
+            .collect::<Result<Vec<_>, _>>()?;
+        let env = Environments::new(device, dtype, shape, &tables, &specs)?;
+
+        let mut plan = Plan::new(dtype, members);
+        let external = |plan: &mut Plan, b: Buffer| plan.external(env.view(b), env.arena());
+        let [envs, tally, observation, actions, ring, draws] =
+            [Buffer::Envs, Buffer::Tally, Buffer::Observation, Buffer::Actions, Buffer::Ring, Buffer::Draws]
+                .map(|b| external(&mut plan, b));
+        let [indices, batch, batch_actions, samples] =
+            [Buffer::Indices, Buffer::States, Buffer::BatchActions, Buffer::Samples]
+                .map(|b| external(&mut plan, b));
+        let optimiser = Optimise::state(&mut plan, "q");
+        let net = BranchingQ::new(&mut plan, network(config));
+
+        // Commands of the environments point into their own arena, so they can be made now.
+        let fixed = |commands: Vec<Command>| move |_: &Lowering| Ok(commands.clone());
+        plan.program("reset");
+        plan.run_foreign("env.reset", &[], &[envs, tally], fixed(vec![env.reset()?]));
+
+        plan.program("collect");
+        plan.run_foreign("env.observe", &[envs], &[observation], fixed(vec![env.observe()?]));
+        let (_, greedy) = net.act(&mut plan, "act", observation)?;
+        let views = [Buffer::Envs, Buffer::Members, Buffer::Exploration, Buffer::Actions]
+            .map(|b| env.view(b).clone());
+        plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
+            let [env, member, exploration, actions] = &views;
+            let act = EnvAct { env, member, exploration, actions };
+            Ok(vec![Command::Launch(env_act_greedy(cx.dtype(), cx.members(), &act, cx.view(greedy))?)])
+        });
+        plan.run_foreign("env.step", &[envs, actions], &[envs, ring, tally], fixed(vec![env.step()?]));
+
+        plan.program("learn");
+        plan.run_foreign("replay.sample", &[envs, draws], &[indices, draws], fixed(env.sample()?.into()));
+        let gathered = [batch, batch_actions, samples];
+        plan.run_foreign("replay.gather", &[envs, ring, indices], &gathered, fixed(vec![env.gather()?]));
+        let head = HeadSamples { actions: batch_actions, outcome: samples };
+        let (_, total) = net.learn(&mut plan, batch, head, optimiser)?;
+        let runtime = plan.compile(device, Options::default())?;
+
+        let seeds: Vec<u64> = specs.iter().map(|s| s.seed).collect();
+        let settings = AdamSettings {
+            learning_rate: l.learning_rate,
+            beta1: l.beta1,
+            beta2: l.beta2,
+            epsilon: l.epsilon,
+            weight_decay: l.weight_decay,
+            clip: l.clip,
+            tau: l.tau,
+        };
+        let hyper: Vec<Hyper> = seeds.iter().map(|seed| Hyper::new(&settings, *seed)).collect();
+        runtime.write_raw(optimiser.1, &hyper)?;
+        let image: Vec<f32> = seeds.iter().flat_map(|s| net.net.initial_image(*s)).collect();
+        runtime.write(net.net.weight, &image)?;
+        runtime.write(net.net.target, &image)?;
+        runtime.run("reset", 1)?;
+
+        let n = &net.net;
+        let state = vec![n.weight, n.target, n.m, n.v, optimiser.0, envs, tally, ring, draws, total];
+        Ok(Trainer {
+            config: config.clone(),
+            runtime,
+            env,
+            plan,
+            net,
+            optimiser,
+            total,
+            tally,
+            state,
+            epoch: 0,
+        })
+    }
+
+    /// One epoch for all members.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn epoch(&mut self) -> Result<Vec<EpochReport>, TrainError> {
+        let l = &self.config.learn;
+        self.runtime.run("collect", (l.collect / l.envs) as u32)?;
+        self.runtime.run("learn", l.updates as u32)?;
+        self.runtime.device().synchronize()?;
+        let reports = self.report()?;
+        self.epoch += 1;
+        Ok(reports)
+    }
+
+    /// Reads the epoch's counters and starts them anew.
+    fn report(&self) -> Result<Vec<EpochReport>, TrainError> {
+        let members = self.config.population;
+        let totals = self.runtime.read_raw::<LossTotal>(self.total)?;
+        let tallies = self.runtime.read_raw::<Tally>(self.tally)?;
+        let counters = self.runtime.read_raw::<OptimiserState>(self.optimiser.0)?;
+        self.runtime.write_raw(self.total, &vec![LossTotal::default(); members])?;
+        self.runtime.write_raw(self.tally, &vec![Tally::default(); members])?;
+        let ids = self.config.member_ids();
+        let l = &self.config.learn;
+        let per_epoch = (l.collect / l.envs) as f64;
+        let progress = f64::from(self.epoch + 1) * per_epoch / (l.explore_epochs * per_epoch).max(1.0);
+        let epsilon = l.explore_start + (l.explore_end - l.explore_start) * progress.min(1.0);
+        Ok((0..members)
+            .map(|m| {
+                let (t, tally) = (&totals[m], &tallies[m]);
+                EpochReport {
+                    epoch: self.epoch,
+                    member: m,
+                    id: ids[m],
+                    loss: (t.rows > 0).then(|| t.loss_q32 as f64 / 4_294_967_296.0 / t.rows as f64),
+                    episodes: tally.episodes,
+                    terminated: tally.terminated,
+                    episode_return: (tally.episodes > 0)
+                        .then(|| tally.return_q20 as f64 / f64::from(1 << 20) / tally.episodes as f64),
+                    saturated: tally.saturated,
+                    epsilon,
+                    steps: counters[m].step,
+                    skipped: counters[m].skipped,
+                }
+            })
+            .collect())
+    }
+
+    /// Epochs done.
+    pub fn epochs_done(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Continues after `epochs` epochs, once the state has been restored.
+    pub fn set_epochs_done(&mut self, epochs: u32) {
+        self.epoch = epochs;
+    }
+
+    /// The compiled plan, for whoever reads weights or state.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The network's parameters.
+    pub fn net(&self) -> &Net {
+        &self.net.net
+    }
+
+    /// The environments.
+    pub fn environments(&self) -> &Environments {
+        &self.env
+    }
+
+    /// All tensors that a bit-equal continuation needs.
+    pub fn state(&self) -> &[Tensor] {
+        &self.state
+    }
+}

@@ -1,0 +1,148 @@
+//! A run is a function of its configuration, data and seed; a member is a function of its id.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{tiny, waves};
+use foxhunt_core::DType;
+use foxhunt_data::Bars;
+use foxhunt_device::{Device, Isa};
+use foxhunt_train::{Config, EpochReport, Market, Trainer};
+
+const EPOCHS: u32 = 3;
+
+/// Everything that a member carries from epoch to epoch, in bytes, by member.
+type State = Vec<Vec<u8>>;
+
+fn state(trainer: &Trainer, members: usize) -> State {
+    let mut out = vec![Vec::new(); members];
+    for t in trainer.state() {
+        let bytes = trainer.runtime().read_bytes(*t).unwrap();
+        let one = bytes.len() / members;
+        for (member, part) in out.iter_mut().zip(bytes.chunks(one)) {
+            member.extend_from_slice(part);
+        }
+    }
+    out
+}
+
+fn small() -> (Config, Bars) {
+    let mut config = tiny();
+    config.learn.collect = 256;
+    config.learn.updates = 16;
+    (config, waves(700))
+}
+
+fn run(device: &Device, dtype: DType, config: &Config, bars: &Bars) -> (State, Vec<EpochReport>) {
+    let market = Market::prepare(bars.clone(), config).unwrap();
+    let mut trainer = Trainer::new(device, dtype, config, &market).unwrap();
+    let mut reports = Vec::new();
+    for _ in 0..EPOCHS {
+        reports.extend(trainer.epoch().unwrap());
+    }
+    let state = state(&trainer, config.population);
+    assert!(reports.iter().all(|r| r.loss.is_some_and(f64::is_finite) && r.skipped == 0), "{reports:?}");
+    (state, reports)
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let (config, bars) = small();
+    for dtype in DType::ALL {
+        let (a, reports) = run(&Device::cpu(), dtype, &config, &bars);
+        let (b, again) = run(&Device::cpu(), dtype, &config, &bars);
+        assert!(a == b, "{dtype}");
+        assert_eq!(reports, again);
+        let other = Config { seed: config.seed + 1, ..config.clone() };
+        assert!(run(&Device::cpu(), dtype, &other, &bars).0 != a, "{dtype}: the seed decides nothing");
+    }
+}
+
+/// Three members in one run equal each of them alone, bit for bit, and so does any selection in any order.
+#[test]
+fn a_member_does_not_depend_on_the_others() {
+    let (config, bars) = small();
+    for dtype in DType::ALL {
+        let with = |ids: &[u64]| {
+            let config = Config { population: ids.len(), members: ids.to_vec(), ..config.clone() };
+            run(&Device::cpu(), dtype, &config, &bars)
+        };
+        let three = Config { population: 3, ..config.clone() };
+        let (all, reports) = run(&Device::cpu(), dtype, &three, &bars);
+        assert_eq!(
+            reports[..3].iter().map(|r| (r.member, r.id)).collect::<Vec<_>>(),
+            [(0, 0), (1, 1), (2, 2)]
+        );
+        assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2], "members must differ");
+        for id in 0..3_usize {
+            let (alone, alone_reports) = with(&[id as u64]);
+            assert!(alone[0] == all[id], "{dtype}: member {id} alone");
+            let of_all = reports.iter().filter(|r| r.member == id);
+            assert!(
+                of_all
+                    .zip(&alone_reports)
+                    .all(|(a, b)| (a.loss, a.episode_return) == (b.loss, b.episode_return))
+            );
+        }
+        let (reordered, _) = with(&[2, 9, 0]);
+        assert!(reordered[0] == all[2] && reordered[2] == all[0], "{dtype}: reordered");
+        assert!(reordered[1] != all[1], "{dtype}: another id is another member");
+    }
+}
+
+/// Programs of a trainer run one by one, without the graph where there is one, equal its epochs.
+#[test]
+fn replay_equals_the_eager_run() {
+    let (config, bars) = small();
+    let market = Market::prepare(bars, &config).unwrap();
+    let mut devices = vec![Device::cpu()];
+    match Device::cuda(0) {
+        Ok(gpu) => devices.push(gpu),
+        Err(e) => println!("skipped on a GPU: {e}"),
+    }
+    for device in devices {
+        for dtype in DType::ALL {
+            let mut replayed = Trainer::new(&device, dtype, &config, &market).unwrap();
+            let eager = Trainer::new(&device, dtype, &config, &market).unwrap();
+            replayed.epoch().unwrap();
+            for (program, times) in
+                [("collect", config.learn.collect / config.learn.envs), ("learn", config.learn.updates)]
+            {
+                let program = eager.runtime().program(program).unwrap();
+                for _ in 0..times {
+                    program.run_eager().unwrap();
+                }
+            }
+            device.synchronize().unwrap();
+            // An epoch starts its counters (tally and loss total) anew when it reports; the rest is the same.
+            for t in replayed.state() {
+                let name = &replayed.plan().info(*t).name;
+                let [a, b] = [&replayed, &eager].map(|x| x.runtime().read_bytes(*t).unwrap());
+                assert!(
+                    ["tally", "loss.total"].contains(&name.as_str()) || a == b,
+                    "{device}, {dtype}: {name}"
+                );
+            }
+        }
+    }
+}
+
+/// On a CPU all builds of the kernels make the same bytes, weights and replay: products come from one library, and
+/// kernels order every sum by index.
+#[test]
+fn all_builds_make_the_same_bytes() {
+    let (config, bars) = small();
+    for dtype in DType::ALL {
+        let (base, reports) = run(&Device::cpu_with(Isa::Base), dtype, &config, &bars);
+        let mut builds = vec![Isa::Reversed];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            builds.push(Isa::V3);
+        }
+        for isa in builds {
+            let (other, again) = run(&Device::cpu_with(isa), dtype, &config, &bars);
+            assert!(other == base, "{dtype}: {isa:?} differs from the base build");
+            assert_eq!(reports, again);
+        }
+    }
+}
