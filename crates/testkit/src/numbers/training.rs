@@ -50,6 +50,8 @@ pub(super) fn weights_move(device: &Device) -> Result<Vec<Measured>, CaseError> 
         .map(|i| Outcome {
             return_q20: (x[i * INPUTS + usize::from(actions[i])] * 1_048_576.0) as i32,
             discount_q31: fixed(0.5, 31) as u32,
+            index: i as u32,
+            steps: 1,
         })
         .collect();
     runtime.write(replay.state, &x)?;
