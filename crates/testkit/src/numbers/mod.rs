@@ -11,6 +11,7 @@ mod moments;
 mod rig;
 mod streams;
 mod sums;
+mod training;
 
 use crate::CaseError;
 use foxhunt_device::Device;
@@ -74,6 +75,7 @@ pub fn numbers() -> Vec<Numbers> {
         Numbers { name: "moments.second", measure: moments::second },
         Numbers { name: "moments.second_decays", measure: moments::second_decays },
         Numbers { name: "moments.betas", measure: moments::betas_differ },
+        Numbers { name: "training.moves", measure: training::weights_move },
         Numbers { name: "guards", measure: guards::not_finite },
         Numbers { name: "noise.streams", measure: streams::independent },
         Numbers { name: "sum.gradient_norm", measure: sums::gradient_norm },

@@ -1,0 +1,93 @@
+//! A small network that learns: after a thousand real steps hardly any weight that has a gradient stands where it
+//! began. With weights rounded to nearest a quarter of the first layer does.
+
+use super::{
+    Measured,
+    rig::{fixed, plain},
+};
+use crate::{CaseError, Random};
+use foxhunt_core::DType;
+use foxhunt_device::Device;
+use foxhunt_kernels::{
+    loss::{HeadShape, Outcome},
+    optim::Hyper,
+};
+use foxhunt_nn::{
+    Options, Plan,
+    net::{BranchingQ, BranchingQConfig},
+    op::{ColumnReplay, HeadSamples, Optimise},
+};
+use std::collections::BTreeMap;
+
+const ROWS: usize = 2048;
+const INPUTS: usize = 32;
+const STEPS: u32 = 1000;
+
+pub(super) fn weights_move(device: &Device) -> Result<Vec<Measured>, CaseError> {
+    let mut plan = Plan::new(DType::Bf16, 1);
+    let state = Optimise::state(&mut plan, "q");
+    let replay = ColumnReplay::push(&mut plan, (ROWS, INPUTS, 1), 64, state);
+    let head = HeadShape { actions: vec![3], atoms: 21, v_min: -4.0, v_max: 4.0 };
+    let config = BranchingQConfig {
+        inputs: INPUTS,
+        trunk: [64, 64],
+        stream: 32,
+        head,
+        trunk_gradient_scale: 1.0,
+        mixture: false,
+    };
+    let net = BranchingQ::new(&mut plan, config);
+    let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };
+    net.learn(&mut plan, replay.x, samples, state)?;
+    let runtime = plan.compile(device, Options::default())?;
+
+    let net = &net.net;
+    let mut random = Random::new(23);
+    let x: Vec<f32> = (0..ROWS * INPUTS).map(|_| random.normal() as f32).collect();
+    let actions: Vec<u8> = (0..ROWS).map(|_| random.below(3) as u8).collect();
+    // The return of an action is its own input: something to learn.
+    let outcomes: Vec<Outcome> = (0..ROWS)
+        .map(|i| Outcome {
+            return_q20: (x[i * INPUTS + usize::from(actions[i])] * 1_048_576.0) as i32,
+            discount_q31: fixed(0.5, 31) as u32,
+            index: i as u32,
+            steps: 1,
+        })
+        .collect();
+    runtime.write(replay.state, &x)?;
+    runtime.write_raw(replay.actions, &actions)?;
+    runtime.write_raw(replay.outcome, &outcomes)?;
+    let hyper = Hyper {
+        beta1_q64: fixed(0.9, 64),
+        beta2_q64: fixed(0.999, 64),
+        tau_q32: fixed(0.005, 32) as u32,
+        clip_q16: fixed(10.0, 16) as u32,
+        seed: 77,
+        ..plain(3e-4)
+    };
+    runtime.write_raw(state.1, &[hyper])?;
+    let image = net.initial_image(hyper.seed);
+    runtime.write(net.weight, &image)?;
+    runtime.write(net.target, &image)?;
+    let before = runtime.read(net.weight)?;
+    runtime.run("main", STEPS)?;
+    device.synchronize()?;
+    let (after, v) = (runtime.read(net.weight)?, runtime.read(net.v)?);
+
+    // Biases together: of 60 numbers two may well end where they began.
+    let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for p in &net.params {
+        let (still, all) = groups.entry(if p.spec.decays { &p.spec.name } else { "biases" }).or_default();
+        for at in (0..p.spec.parts.len()).flat_map(|part| p.part_elements(part)) {
+            for i in (at..at + p.spec.cols).filter(|i| v[*i] > 0.0) {
+                *still += usize::from(before[i] == after[i]);
+                *all += 1;
+            }
+        }
+    }
+    let share = |(name, (still, all)): (&str, (usize, usize))| {
+        let what = format!("share of {name} that {STEPS} steps left unchanged");
+        Measured::within(what, still as f64 / all as f64, 0.0, 0.05)
+    };
+    Ok(groups.into_iter().map(share).collect())
+}
