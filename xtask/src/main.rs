@@ -13,6 +13,9 @@ const USAGE: &str = "usage: cargo xtask <task>
   rules [FOLDER]
       reads the sources of this repository, or of FOLDER's, and reports what the rules on numbers forbid in kernels,
       and structs that differ between kernels and launchers. Compiles nothing.
+  soak [KILLS]
+      kills a training run at KILLS random moments (200 if left out), goes on with it each time, and compares every byte
+      of what it leaves with a run that was never killed. In release mode, some minutes.
   help
       prints this.
 ";
@@ -22,6 +25,7 @@ fn main() -> ExitCode {
     let done = match args.next().as_deref() {
         Some("kernels") => kernels::run(args),
         Some("rules") => rules::run(args),
+        Some("soak") => soak(args.next().as_deref().unwrap_or("200")),
         Some("help" | "--help" | "-h") => {
             print!("{USAGE}");
             Ok(())
@@ -38,6 +42,18 @@ fn main() -> ExitCode {
     }
 }
 
+fn soak(kills: &str) -> Result<(), String> {
+    if kills.parse::<u32>().is_err() {
+        return Err(format!("soak takes a number of kills, not '{kills}'"));
+    }
+    let status = std::process::Command::new(env!("CARGO"))
+        .args(["test", "--release", "--package", "foxhunt", "--test", "kill", "--", "--nocapture"])
+        .env("FOXHUNT_SOAK_KILLS", kills)
+        .status()
+        .map_err(|e| format!("can't start cargo: {e}"))?;
+    if status.success() { Ok(()) } else { Err("the soak failed".into()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::USAGE;
@@ -45,7 +61,7 @@ mod tests {
 
     #[test]
     fn help_lists_every_task() {
-        for task in ["kernels", "rules", "help"] {
+        for task in ["kernels", "rules", "soak", "help"] {
             assert!(USAGE.lines().any(|l| l.trim_start().starts_with(task)), "{task}");
         }
     }
