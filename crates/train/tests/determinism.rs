@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{tiny, waves};
+use common::{devices, tiny, waves};
 use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::{Device, Isa};
@@ -45,16 +45,21 @@ fn run(device: &Device, dtype: DType, config: &Config, bars: &Bars) -> (State, V
     (state, reports)
 }
 
+/// Every device with every storage type.
+fn settings() -> Vec<(Device, DType)> {
+    devices().into_iter().flat_map(|d| DType::ALL.map(|dtype| (d.clone(), dtype))).collect()
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bytes() {
     let (config, bars) = small();
-    for dtype in DType::ALL {
-        let (a, reports) = run(&Device::cpu(), dtype, &config, &bars);
-        let (b, again) = run(&Device::cpu(), dtype, &config, &bars);
-        assert!(a == b, "{dtype}");
+    for (device, dtype) in settings() {
+        let (a, reports) = run(&device, dtype, &config, &bars);
+        let (b, again) = run(&device, dtype, &config, &bars);
+        assert!(a == b, "{device}, {dtype}");
         assert_eq!(reports, again);
         let other = Config { seed: config.seed + 1, ..config.clone() };
-        assert!(run(&Device::cpu(), dtype, &other, &bars).0 != a, "{dtype}: the seed decides nothing");
+        assert!(run(&device, dtype, &other, &bars).0 != a, "{device}, {dtype}: the seed decides nothing");
     }
 }
 
@@ -62,31 +67,28 @@ fn the_same_seed_gives_the_same_bytes() {
 #[test]
 fn a_member_does_not_depend_on_the_others() {
     let (config, bars) = small();
-    for dtype in DType::ALL {
+    for (device, dtype) in settings() {
         let with = |ids: &[u64]| {
             let config = Config { population: ids.len(), members: ids.to_vec(), ..config.clone() };
-            run(&Device::cpu(), dtype, &config, &bars)
+            run(&device, dtype, &config, &bars)
         };
         let three = Config { population: 3, ..config.clone() };
-        let (all, reports) = run(&Device::cpu(), dtype, &three, &bars);
-        assert_eq!(
-            reports[..3].iter().map(|r| (r.member, r.id)).collect::<Vec<_>>(),
-            [(0, 0), (1, 1), (2, 2)]
-        );
+        let (all, reports) = run(&device, dtype, &three, &bars);
+        let numbers: Vec<_> = reports[..3].iter().map(|r| (r.member, r.id)).collect();
+        assert_eq!(numbers, [(0, 0), (1, 1), (2, 2)]);
         assert!(all[0] != all[1] && all[1] != all[2] && all[0] != all[2], "members must differ");
-        for id in 0..3_usize {
+        for (id, of_three) in all.iter().enumerate() {
             let (alone, alone_reports) = with(&[id as u64]);
-            assert!(alone[0] == all[id], "{dtype}: member {id} alone");
+            assert!(alone[0] == *of_three, "{device}, {dtype}: member {id} alone");
             let of_all = reports.iter().filter(|r| r.member == id);
-            assert!(
-                of_all
-                    .zip(&alone_reports)
-                    .all(|(a, b)| (a.loss, a.episode_return) == (b.loss, b.episode_return))
-            );
+            let same = |(a, b): (&EpochReport, &EpochReport)| {
+                (a.loss, a.episode_return) == (b.loss, b.episode_return)
+            };
+            assert!(of_all.zip(&alone_reports).all(same), "{device}, {dtype}: member {id} alone");
         }
         let (reordered, _) = with(&[2, 9, 0]);
-        assert!(reordered[0] == all[2] && reordered[2] == all[0], "{dtype}: reordered");
-        assert!(reordered[1] != all[1], "{dtype}: another id is another member");
+        assert!(reordered[0] == all[2] && reordered[2] == all[0], "{device}, {dtype}: reordered");
+        assert!(reordered[1] != all[1], "{device}, {dtype}: another id is another member");
     }
 }
 
@@ -95,12 +97,7 @@ fn a_member_does_not_depend_on_the_others() {
 fn replay_equals_the_eager_run() {
     let (config, bars) = small();
     let market = Market::prepare(bars, &config).unwrap();
-    let mut devices = vec![Device::cpu()];
-    match Device::cuda(0) {
-        Ok(gpu) => devices.push(gpu),
-        Err(e) => println!("skipped on a GPU: {e}"),
-    }
-    for device in devices {
+    for device in devices() {
         for dtype in DType::ALL {
             let mut replayed = Trainer::new(&device, dtype, &config, &market).unwrap();
             let eager = Trainer::new(&device, dtype, &config, &market).unwrap();

@@ -17,13 +17,13 @@ use foxhunt_nn::{
 use foxhunt_train::{ACTIONS, Config, Market, Size, Trainer};
 use std::ops::Range;
 
-/// Hourly EUR/USD bars without a gap that go up for four bars and down for four, by about 50 bp a bar. The swing
-/// grows and shrinks over 700 bars, so that no feature stands still. Costs are the preset's, 2 bp or so a flip.
+/// Hourly EUR/USD bars without a gap that go up for four bars and down for four, by about 10 bp a bar. The swing
+/// grows and shrinks over 700 bars, so that no feature stands still. Costs are the preset's, 1 bp or so a flip.
 pub fn waves(rows: usize) -> Bars {
     const WAVE: [f64; 8] = [-1.0, -0.5, 0.0, 0.5, 1.0, 0.5, 0.0, -0.5];
     let close: Vec<i32> = (0..rows)
         .map(|t| {
-            let swing = 0.01 * (1.0 + 0.5 * (std::f64::consts::TAU * t as f64 / 700.0).sin());
+            let swing = 0.002 * (1.0 + 0.5 * (std::f64::consts::TAU * t as f64 / 700.0).sin());
             (220_000.0 * (1.0 + swing * WAVE[t % 8])) as i32
         })
         .collect();
@@ -56,6 +56,16 @@ pub fn waves(rows: usize) -> Bars {
             repairs: Repairs::default(),
         },
     }
+}
+
+/// The CPU, and a GPU where there is one.
+pub fn devices() -> Vec<Device> {
+    let mut devices = vec![Device::cpu()];
+    match Device::cuda(0) {
+        Ok(gpu) => devices.push(gpu),
+        Err(e) => println!("skipped on a GPU: {e}"),
+    }
+    devices
 }
 
 /// A network and an epoch that take a tenth of a second.
@@ -141,14 +151,13 @@ pub fn play(
         runtime.write(net.net.weight, &all[..one]).unwrap();
     }
     runtime.run("reset", 1).unwrap();
-    let mut bar = env.read::<foxhunt_env::Env>(Buffer::Envs).unwrap()[0].bar as usize;
-    for _ in 0..steps {
+    let first = env.read::<foxhunt_env::Env>(Buffer::Envs).unwrap()[0].bar as usize;
+    for bar in first..first + steps {
         match policy {
             Policy::Greedy(_) => runtime.run("act", 1).unwrap(),
             Policy::Scripted(actions) => env.write(Buffer::Actions, &[actions(bar)]).unwrap(),
         }
         runtime.run("step", 1).unwrap();
-        bar += 1;
     }
     env.read(Buffer::Ring).unwrap()
 }
