@@ -229,8 +229,8 @@ fn fill(
     ];
     let unknown = BacktestError::Row { bar, what: "a leg of kind", value: leg.kind.into() };
     let (_, kind) = KINDS.into_iter().find(|(k, _)| *k as u8 == leg.kind).ok_or(unknown)?;
-    let open = if leg.lots > 0 { prices.ask[0] } else { prices.bid[0] };
-    let at_open = may_be_at_open && leg.reference4 == 4 * i64::from(open);
+    let side = if leg.lots > 0 { prices.ask } else { prices.bid };
+    let at_open = may_be_at_open && leg.reference4 == 4 * i64::from(side[0]);
     let reason = match (kind, at_open) {
         (Leg::Stop, true) => FillReason::StopAtOpen,
         (Leg::Stop, false) => FillReason::StopInBar,
@@ -239,15 +239,21 @@ fn fill(
         (Leg::CloseOut, _) => FillReason::EndOfTest,
         (Leg::Open | Leg::Twap | Leg::Maker, _) => FillReason::Order,
     };
+    // A ledger's close-out starts from the mark: on quote bars what lies between it and the side that fills is half-spread.
+    let close = mark(prices);
+    let (reference_x4, half_spread) = match kind {
+        Leg::CloseOut => (4 * i64::from(close), leg.half_spread + (side[3] - close).abs()),
+        _ => (leg.reference4, leg.half_spread),
+    };
     Ok(FillRow {
         member,
         bar,
         leg: kind,
         lots: leg.lots,
         price: leg.price,
-        reference_x4: leg.reference4,
+        reference_x4,
         decision_close: leg.close,
-        half_spread: leg.half_spread,
+        half_spread,
         impact_x4: leg.impact4,
         fee: leg.fee + leg.penalty,
         reason,
