@@ -12,8 +12,10 @@ mod dice;
 mod error;
 mod leak;
 mod learn;
+mod money;
 
 pub use agents::Agents;
 pub use error::VerifyError;
 pub use leak::{Cut, LeakReport, leak};
 pub use learn::{LearnReport, Trained, learn, learn_by, learn_config};
+pub use money::{MoneyReport, Played, money};
