@@ -17,6 +17,8 @@ use std::{fmt, time::Instant};
 const MEMBERS: usize = 4;
 /// Least share of the perfect-foresight profit that the median member must make.
 const SHARE: f64 = 0.5;
+/// Name of the column that holds the answer.
+const COLUMN: &str = "next_return";
 
 /// What one training came to on the held-out bars.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,62 +80,67 @@ impl LearnReport {
 }
 
 /// The configuration that the check trains by: data, account and seed of `config`, a network and a schedule that suit a task
-/// whose answer is one bar away.
+/// whose answer is one bar away. `features` is F, the answer's column included.
+///
+/// On the embedded sample in F32 on a CPU, seeds 1 to 6, the median member made MEASURED of what perfect foresight makes,
+/// and the members that were told noise earned between MEASURED bp a bar with no interval above 0. Longer horizons learn
+/// the same more slowly: with gamma 0.99, three-step returns and 4 epochs the share was 41 %.
 pub fn learn_config(config: &Config, features: usize) -> Config {
     let mut c = Config::of(Size::Small);
     (c.seed, c.data, c.market) = (config.seed, config.data.clone(), config.market.clone());
     c.population = MEMBERS;
+    c.epochs = 8;
     c.network.lookback = 1;
     c.network.inputs = (features + foxhunt_env::ACCOUNT_FEATURES).next_multiple_of(64);
+    // With so short a horizon scaled rewards are returns in volatilities: five are enough, and finer atoms tell costs.
+    c.network.v_max = 5.0;
+    let l = &mut c.learn;
+    (l.gamma, l.n_step) = (0.3, 1);
+    (l.learning_rate, l.tau) = (1e-3, 0.05);
+    l.explore_epochs = 3.0;
     c
 }
 
 /// Trains members that are told the next bar's return, and members that are told it shuffled in time; tests both on all
-/// bars after the training window.
+/// bars after the training window, beside perfect foresight.
+///
+/// The answer is a feature that exists here and nowhere else. Excess is over staying flat, so over 0: a market that only
+/// rises, or features that hold an edge, can put what the second kind earns above 0 too, and are then the first thing to
+/// look at.
 ///
 /// # Errors
 /// Bars too few, or the device.
 pub fn learn(device: &Device, dtype: DType, config: &Config, bars: Bars) -> Result<LearnReport, VerifyError> {
-    learn_by(device, dtype, bars, |features| learn_config(config, features))
-}
-
-/// As [`learn`], by any configuration of so many features.
-pub fn learn_by(
-    device: &Device,
-    dtype: DType,
-    bars: Bars,
-    config: impl Fn(usize) -> Config,
-) -> Result<LearnReport, VerifyError> {
-    let market = Market::prepare(bars, &config(1))?;
-    let config = config(market.features.cols + 1);
-    let window =
-        TestWindow { name: "held out".into(), rows: market.splits.validation.start..market.splits.test.end };
-    let answers = next_returns(&market);
-    let told = market.with_column("next_return", answers.clone())?;
-    let shuffled = market.with_column("next_return", shuffle(answers, &market, config.seed))?;
-    let run = |market: &Market, strategy| -> Result<f64, VerifyError> {
-        let backtest = Backtest::new(device, dtype, &config, market, window.clone())?;
+    let plain = Market::prepare(bars, &learn_config(config, 1))?;
+    let config = learn_config(config, plain.features.cols + 1);
+    let held_out = plain.splits.validation.start..plain.splits.test.end;
+    let window = TestWindow { name: "held out".into(), rows: held_out };
+    let run = |strategy| -> Result<f64, VerifyError> {
+        let backtest = Backtest::new(device, dtype, &config, &plain, window.clone())?;
         Ok(series(&backtest.strategy(&strategy)?, "a strategy")?.first().map_or(0.0, total))
     };
-    let foresight = run(&market, foresight(&market, &window)?)?;
-    let hold = run(&market, buy_and_hold(&window))?;
-    let start = Instant::now();
-    let told_images = train(device, dtype, &config, &told)?;
-    let shuffled_images = train(device, dtype, &config, &shuffled)?;
-    let training_seconds = start.elapsed().as_secs_f64();
-    let judge = |market: &Market, images: &[f32]| {
-        let backtest = Backtest::new(device, dtype, &config, market, window.clone())?;
+    let (foresight, hold) = (run(foresight(&plain, &window)?)?, run(buy_and_hold(&window))?);
+    let answers = next_returns(&plain);
+    let noise = shuffle(answers.clone(), plain.features.warmup_rows, config.seed);
+    let mut training_seconds = 0.0;
+    let mut taught = |column| -> Result<Trained, VerifyError> {
+        let market = plain.with_column(COLUMN, column)?;
+        let start = Instant::now();
+        let images = train(device, dtype, &config, &market)?;
+        training_seconds += start.elapsed().as_secs_f64();
+        let backtest = Backtest::new(device, dtype, &config, &market, window.clone())?;
         let ids: Vec<u64> = (0..config.population as u64).collect();
-        trained(&backtest.agents_of_images(&ids, images)?)
+        trained(&backtest.agents_of_images(&ids, &images)?)
     };
+    let (told, shuffled) = (taught(answers)?, taught(noise)?);
     Ok(LearnReport {
-        instrument: market.rules.instrument.clone(),
+        instrument: plain.rules.instrument.clone(),
         epochs: config.epochs,
         bars: window.rows.len(),
         foresight,
         hold,
-        told: judge(&told, &told_images)?,
-        shuffled: judge(&shuffled, &shuffled_images)?,
+        told,
+        shuffled,
         training_seconds,
     })
 }
@@ -146,9 +153,9 @@ fn next_returns(market: &Market) -> Vec<f32> {
 }
 
 /// The values past the warm-up in another order (Fisher and Yates), from the seed.
-fn shuffle(mut values: Vec<f32>, market: &Market, seed: u64) -> Vec<f32> {
+fn shuffle(mut values: Vec<f32>, warmup_rows: usize, seed: u64) -> Vec<f32> {
     let key = member_seed(seed, u64::MAX);
-    let part = &mut values[market.features.warmup_rows..];
+    let part = &mut values[warmup_rows..];
     for i in (1..part.len()).rev() {
         let word = draw(key, 0, 0, Purpose::Sample, i as u32)[0];
         part.swap(i, (u64::from(word) * (i as u64 + 1) >> 32) as usize);
@@ -257,4 +264,39 @@ impl fmt::Display for LearnReport {
 
 fn verdict(ok: bool) -> &'static str {
     if ok { "passed" } else { "FAILED" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shuffle_keeps_every_value_and_the_warm_up() {
+        let values: Vec<f32> = (0..500).map(|x| x as f32).collect();
+        let mut other = shuffle(values.clone(), 100, 7);
+        assert_eq!(other[..100], values[..100]);
+        let moved = other.iter().zip(&values).skip(100).filter(|(a, b)| a != b).count();
+        assert!(moved > 380, "{moved}");
+        assert_ne!(other, shuffle(values.clone(), 100, 8));
+        other.sort_by(f32::total_cmp);
+        assert_eq!(other, values);
+    }
+
+    #[test]
+    fn medians() {
+        assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0]), median(&[])), (2.0, 2.5, 0.0));
+    }
+
+    #[test]
+    #[cfg_attr(debug_assertions, ignore = "trains for a minute; in a release build half of that")]
+    fn the_answer_is_learned_and_noise_is_not() {
+        let config = Config::of(Size::Small);
+        let device = Device::cpu();
+        let report = learn(&device, DType::F32, &config, foxhunt_data::sample()).unwrap();
+        assert!(report.passed(), "{report}");
+        // Faults: members that were told nothing count as told, members that were told as if they had been told noise.
+        let swapped =
+            LearnReport { told: report.shuffled.clone(), shuffled: report.told.clone(), ..report.clone() };
+        assert!(!swapped.learned() && !swapped.honest(), "{swapped}");
+    }
 }

@@ -17,5 +17,5 @@ mod money;
 pub use agents::Agents;
 pub use error::VerifyError;
 pub use leak::{Cut, LeakReport, leak};
-pub use learn::{LearnReport, Trained, learn, learn_by, learn_config};
+pub use learn::{LearnReport, Trained, learn, learn_config};
 pub use money::{MoneyReport, Played, money};
