@@ -15,11 +15,13 @@
 mod backtest;
 mod convert;
 mod error;
+mod foresight;
 mod header;
 mod strategy;
 mod window;
 
 pub use backtest::Backtest;
 pub use error::BacktestError;
+pub use foresight::foresight;
 pub use strategy::{AGGRESSIVE_LONG, FLAT, Strategy, buy_and_hold, flat, recorded};
 pub use window::TestWindow;

@@ -118,6 +118,39 @@ fn any_actions_reconcile_under_wild_rules_too() {
     }
 }
 
+/// The sample with a bid 8 to 20 units below its ask.
+fn quotes(config: &Config) -> Market {
+    let mut bars = foxhunt_data::sample();
+    let ask = bars.bid.clone();
+    for (row, open) in bars.bid.open.iter_mut().enumerate() {
+        let spread = 8 + 2 * (row as i32 % 7);
+        *open -= spread;
+        for column in [&mut bars.bid.high, &mut bars.bid.low, &mut bars.bid.close] {
+            column[row] -= spread;
+        }
+    }
+    bars.ask = Some(ask);
+    Market::prepare(bars, config).unwrap()
+}
+
+#[test]
+fn quote_bars_reconcile() {
+    let config = small();
+    let market = quotes(&config);
+    let device = Device::cpu();
+    let window = TestWindow { name: "all".into(), rows: market.splits.train.start..market.splits.test.end };
+    let backtest = Backtest::new(&device, DType::F32, &config, &market, window.clone()).unwrap();
+    for rules in [market.rules.clone(), wild(&market)] {
+        let backtest = backtest.clone().with_rules(rules);
+        check(&backtest.strategy(&dice(4, window.decisions(), Dice::action)).unwrap(), None);
+    }
+    let hold = backtest.strategy(&buy_and_hold(&window)).unwrap();
+    check(&hold, None);
+    let close_out = hold.fills.last().unwrap();
+    assert_eq!(close_out.leg, Leg::CloseOut);
+    assert!(close_out.half_spread >= 4, "half of a spread of 8 to 20");
+}
+
 #[test]
 fn recorded_actions_give_the_same_ledger_on_every_build() {
     let config = small();

@@ -3,7 +3,7 @@
 use crate::{Config, TrainError};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
-use foxhunt_features::{FeatureSet, NormalisedTable, Normaliser, Splits};
+use foxhunt_features::{FeatureSet, FeatureTable, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, RuleBook};
 
 /// Least rows of each window.
@@ -57,10 +57,43 @@ impl Market {
             None => Normaliser::fit(&raw, splits.train.clone())?,
         };
         let features = normaliser.apply(&raw)?;
-        let table = bar_table(&bars)?;
+        let table = bar_table(&bars, splits.train.end)?;
         let rules = rule_book(&bars, &table, config)?;
         rules.validate()?;
         Ok(Market { bars, rules, table, features, normaliser, splits })
+    }
+
+    /// The same market with one more feature, a raw value per bar, normalised on the training window like the others. What
+    /// the column holds is the caller's affair: nothing checks that it is known at its bar's close.
+    ///
+    /// # Errors
+    /// A column that is not a row per bar, or that can't be normalised.
+    pub fn with_column(&self, name: &str, values: Vec<f32>) -> Result<Self, TrainError> {
+        let rows = self.features.rows;
+        if values.len() != rows {
+            let what = format!("has {} values for {rows} bars", values.len());
+            return Err(TrainError::Config { place: format!("feature {name}"), what });
+        }
+        let warmup_rows = self.features.warmup_rows;
+        let column = FeatureTable { names: vec![name.to_owned()], rows, cols: 1, values, warmup_rows };
+        let own = Normaliser::fit(&column, self.splits.train.clone())?;
+        let column = own.apply(&column)?;
+        let mut market = self.clone();
+        let (features, normaliser) = (&mut market.features, &mut market.normaliser);
+        features.values = self
+            .features
+            .values
+            .chunks(self.features.cols)
+            .zip(&column.values)
+            .flat_map(|(row, x)| row.iter().copied().chain([*x]))
+            .collect();
+        features.cols += 1;
+        features.names.extend(column.names);
+        features.clipped.extend(column.clipped);
+        normaliser.names.extend(own.names);
+        normaliser.mean.extend(own.mean);
+        normaliser.sd.extend(own.sd);
+        Ok(market)
     }
 
     /// The device tables of this market alone.
@@ -79,11 +112,11 @@ fn sides(o: &Ohlc) -> [&[i32]; 4] {
     [&o.open, &o.high, &o.low, &o.close]
 }
 
-fn bar_table(bars: &Bars) -> Result<BarTable, TrainError> {
+fn bar_table(bars: &Bars, train_end: usize) -> Result<BarTable, TrainError> {
     let columns = MarketColumns::from(bars);
     let seconds = |x: &[i32]| -> Vec<u32> { x.iter().map(|s| u32::try_from(*s).unwrap_or(0)).collect() };
     let (gap_seconds, bar_seconds) = (seconds(&columns.gap_seconds), seconds(&columns.bar_seconds));
-    let slow_volatility_e9 = slow_volatility(bars);
+    let slow_volatility_e9 = slow_volatility(bars, train_end);
     let session_seconds = session_seconds(bars)?;
     let bid = sides(&bars.bid);
     BarTable::from_columns(&BarColumns {
@@ -101,9 +134,10 @@ fn bar_table(bars: &Bars) -> Result<BarTable, TrainError> {
     .map_err(|source| TrainError::Table { file: bars.source.path.clone(), source })
 }
 
-/// EWMA over 30 days of the squared log return of a bar, its root in 1e-9, known at the close.
-fn slow_volatility(bars: &Bars) -> Vec<u32> {
-    let days = bars.periods_per_year() / 365.0;
+/// EWMA over 30 days of the squared log return of a bar, its root in 1e-9, known at the close. How many bars a day has is
+/// counted up to the training window's end: counted over all of them it would tell of the future.
+fn slow_volatility(bars: &Bars, train_end: usize) -> Vec<u32> {
+    let days = bars.slice(0..train_end).periods_per_year() / 365.0;
     let weight = 2.0 / (SLOW_DAYS * days.max(1.0 / 7.0) + 1.0);
     let mut mean = None;
     let mut previous: Option<f64> = None;

@@ -1,0 +1,142 @@
+//! Does anything that is known at a moment depend on what comes after it?
+
+mod change;
+mod compare;
+#[cfg(test)]
+mod tests;
+
+use crate::{Agents, VerifyError, dice::throws};
+use compare::{Seen, differences};
+use foxhunt_backtest::{Backtest, Strategy, TestWindow};
+use foxhunt_core::DType;
+use foxhunt_data::Bars;
+use foxhunt_device::Device;
+use foxhunt_train::{Config, Market};
+use std::{fmt, ops::Range};
+
+/// Moments that are tried.
+const CUTS: usize = 4;
+
+/// One moment, after which everything was changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The last row that was left as it is.
+    pub row: usize,
+    /// Its close, ns UTC.
+    pub time_ns: i64,
+    /// Feature values compared.
+    pub features: usize,
+    /// Accounts compared: action, fills, reward and all else of one bar of one member.
+    pub accounts: usize,
+    /// Fills in changed bars, each held against what its bar offered.
+    pub fills: usize,
+    /// What should not have changed and did, the first of each kind.
+    pub found: Vec<String>,
+}
+
+/// What was compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeakReport {
+    /// Instrument.
+    pub instrument: String,
+    /// Rows of the training window, all before the first cut.
+    pub train: Range<usize>,
+    /// One entry per moment.
+    pub cuts: Vec<Cut>,
+}
+
+impl LeakReport {
+    /// Whether nothing was found, and something was compared.
+    pub fn passed(&self) -> bool {
+        !self.cuts.is_empty()
+            && self.cuts.iter().all(|c| c.found.is_empty() && c.features > 0 && c.accounts > 0 && c.fills > 0)
+    }
+}
+
+/// Changes all bars after each of several moments past the training window (prices, volumes and times, at random, to other
+/// valid bars), makes everything again from the bars, and compares to the bit what lies before: the normaliser, features,
+/// integer columns, and the ledgers of the agents and of random actions over the held-out bars, with all actions, fills and
+/// rewards. The action that is chosen at the moment itself is among what is compared; what becomes of it is not. A fill must
+/// also not be better than the bar that it is booked in offered: an order that fills at a price of the bar it was decided at
+/// gives itself away where the next bar is another.
+///
+/// # Errors
+/// Bars too few, or the device.
+pub fn leak(
+    device: &Device,
+    dtype: DType,
+    config: &Config,
+    bars: &Bars,
+    agents: &Agents<'_>,
+) -> Result<LeakReport, VerifyError> {
+    leak_of(device, dtype, config, bars, agents, |bars| Ok(Market::prepare(bars, config)?))
+}
+
+/// As [`leak`], of a market that is prepared by `prepare`: tests plant faults there.
+fn leak_of(
+    device: &Device,
+    dtype: DType,
+    config: &Config,
+    bars: &Bars,
+    agents: &Agents<'_>,
+    prepare: impl Fn(Bars) -> Result<Market, VerifyError>,
+) -> Result<LeakReport, VerifyError> {
+    let look = |bars: Bars| -> Result<Seen, VerifyError> {
+        let market = prepare(bars)?;
+        let rows = market.splits.validation.start..market.splits.test.end;
+        let window = TestWindow { name: "held out".into(), rows };
+        let actions = throws(config.seed, window.decisions());
+        let backtest = Backtest::new(device, dtype, config, &market, window)?;
+        let ledgers = vec![agents.run(&backtest)?, backtest.strategy(&Strategy::scripted("dice", actions))?];
+        Ok(Seen { market, ledgers })
+    };
+    let before = look(bars.clone())?;
+    let splits = &before.market.splits;
+    let (first, last) = (splits.validation.start, splits.test.end - 1);
+    if last - first < 2 * CUTS {
+        let problem = format!("{} held-out bars are too few: use more data", last - first);
+        return Err(VerifyError::Unfit { check: "leakage", problem });
+    }
+    let cuts = (0..CUTS).map(|k| {
+        let row = first + (last - first) * k / CUTS;
+        let after = look(change::after(bars, row, config.seed))?;
+        let mut cut = Cut {
+            row,
+            time_ns: bars.close_ns[row],
+            features: (row + 1 - before.market.features.warmup_rows) * before.market.features.cols,
+            accounts: 0,
+            fills: 0,
+            found: Vec::new(),
+        };
+        differences(&before, &after, &mut cut);
+        Ok(cut)
+    });
+    Ok(LeakReport {
+        instrument: before.market.rules.instrument.clone(),
+        train: splits.train.clone(),
+        cuts: cuts.collect::<Result<_, VerifyError>>()?,
+    })
+}
+
+impl fmt::Display for LeakReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range { start, end } = &self.train;
+        writeln!(
+            f,
+            "{}: trained on rows {start} to {end}; all bars after a row changed at random",
+            self.instrument
+        )?;
+        for cut in &self.cuts {
+            let Cut { row, features, accounts, fills, .. } = cut;
+            let verdict = if cut.found.is_empty() { "passed" } else { "FAILED" };
+            writeln!(
+                f,
+                "  row {row}: {features} feature values and {accounts} accounts before it compared, {fills} fills after it: {verdict}"
+            )?;
+            for what in &cut.found {
+                writeln!(f, "    {what}")?;
+            }
+        }
+        write!(f, "  nothing depends on its future: {}", if self.passed() { "passed" } else { "FAILED" })
+    }
+}

@@ -1,0 +1,88 @@
+use super::*;
+use foxhunt_features::{FeatureSet, Normaliser};
+use foxhunt_train::Size;
+
+fn check(prepare: impl Fn(Bars, &Config) -> Result<Market, VerifyError>) -> LeakReport {
+    let config = Config::of(Size::Small);
+    let agents = Agents::fresh(&config);
+    let bars = foxhunt_data::sample();
+    leak_of(&Device::cpu(), DType::F32, &config, &bars, &agents, |bars| prepare(bars, &config)).unwrap()
+}
+
+fn prepare(bars: Bars, config: &Config) -> Result<Market, VerifyError> {
+    Ok(Market::prepare(bars, config)?)
+}
+
+/// Every cut found something, and somewhere it was said in these words.
+fn fails_with(report: &LeakReport, words: &str) {
+    assert!(!report.passed());
+    let all: Vec<&String> = report.cuts.iter().flat_map(|c| &c.found).collect();
+    assert!(report.cuts.iter().all(|c| !c.found.is_empty()), "{report}");
+    assert!(all.iter().any(|w| w.contains(words)), "{report}");
+}
+
+#[test]
+fn the_sample_does_not_leak() {
+    for dtype in DType::ALL {
+        let config = Config::of(Size::Small);
+        let agents = Agents::fresh(&config);
+        let report = leak(&Device::cpu(), dtype, &config, &foxhunt_data::sample(), &agents).unwrap();
+        assert!(report.passed(), "{report}");
+        assert_eq!(report.cuts.len(), CUTS);
+    }
+}
+
+#[test]
+fn a_feature_that_peeks_one_bar_is_found() {
+    let report = check(|bars, config| {
+        let market = prepare(bars, config)?;
+        let next =
+            |t: usize| market.bars.mid_close((t + 1).min(market.bars.len() - 1)) - market.bars.mid_close(t);
+        let column = (0..market.bars.len()).map(|t| next(t) as f32).collect();
+        Ok(market.with_column("peek", column)?)
+    });
+    fails_with(&report, "feature peek of row");
+    fails_with(&report, "the action chosen at row");
+}
+
+#[test]
+fn a_normaliser_of_the_test_window_is_found() {
+    let report = check(|bars, config| {
+        let mut market = prepare(bars, config)?;
+        let raw = FeatureSet::standard().compute(&market.bars).unwrap();
+        market.normaliser = Normaliser::fit(&raw, market.splits.test.clone()).unwrap();
+        market.features = market.normaliser.apply(&raw).unwrap();
+        Ok(market)
+    });
+    fails_with(&report, "the normaliser is another");
+    fails_with(&report, "it saw a later bar");
+}
+
+/// Orders fill at the open of the bar at whose close they were decided.
+#[test]
+fn a_fill_in_the_bar_of_the_decision_is_found() {
+    let report = check(|bars, config| {
+        let mut market = prepare(bars, config)?;
+        for row in (1..market.table.bars.len()).rev() {
+            let decided = market.table.bars[row - 1];
+            let bar = &mut market.table.bars[row];
+            (bar.bid[0], bar.ask[0]) = (decided.bid[0], decided.ask[0]);
+        }
+        Ok(market)
+    });
+    fails_with(&report, "which that bar did not offer");
+}
+
+/// Bars a day, counted over all of the file.
+#[test]
+fn a_constant_of_the_whole_file_is_found() {
+    let report = check(|bars, config| {
+        let mut market = prepare(bars, config)?;
+        let rate = market.bars.periods_per_year();
+        for context in &mut market.table.context {
+            context.volatility_e9 += rate as u32;
+        }
+        Ok(market)
+    });
+    fails_with(&report, "volatility or session of row");
+}

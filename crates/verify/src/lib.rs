@@ -1,0 +1,21 @@
+//! Checks of the whole chain, from bars to ledger, that a user can run on their own data and machine.
+//!
+//! - [`leak()`]: what happens after a moment changes nothing before it.
+//! - [`money()`]: no cent appears or is lost, whatever is done.
+//! - [`learn()`]: an agent that is told the next bar learns to use it, and one that is told noise does not profit.
+//!
+//! Each returns the numbers that it judged by, a verdict, and a table for people. Each is known to fail: its tests plant
+//! the faults that it is there to find.
+
+mod agents;
+mod dice;
+mod error;
+mod leak;
+mod learn;
+mod money;
+
+pub use agents::Agents;
+pub use error::VerifyError;
+pub use leak::{Cut, LeakReport, leak};
+pub use learn::{LearnReport, Trained, learn, learn_config};
+pub use money::{MoneyReport, Played, money};
