@@ -20,6 +20,8 @@ enum Command {
     Train(commands::train::TrainArgs),
     Backtest(commands::backtest::BacktestArgs),
     #[command(subcommand)]
+    Verify(commands::verify::VerifyCommand),
+    #[command(subcommand)]
     Data(commands::data::DataCommand),
     Device(commands::device::DeviceArgs),
     #[command(subcommand)]
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Train(args) => commands::train::run(&args),
         Command::Backtest(args) => commands::backtest::run(&args),
+        Command::Verify(command) => commands::verify::run(&command),
         Command::Data(command) => commands::data::run(&command),
         Command::Device(args) => commands::device::run(&args),
         Command::Bench(command) => commands::bench::run(&command),

@@ -14,8 +14,20 @@ use std::{
 
 /// A small run: six epochs of which each saves its full state.
 const OPTIONS: [&str; 14] = [
-    "--device", "cpu", "--save-every", "0", "--population", "2", "--epochs", "6", "--set", "learn.collect=1024",
-    "--set", "learn.updates=24", "--set", "learn.replay=4096",
+    "--device",
+    "cpu",
+    "--save-every",
+    "0",
+    "--population",
+    "2",
+    "--epochs",
+    "6",
+    "--set",
+    "learn.collect=1024",
+    "--set",
+    "learn.updates=24",
+    "--set",
+    "learn.replay=4096",
 ];
 
 fn foxhunt(args: &[&str]) -> Command {
@@ -84,7 +96,8 @@ fn killed_runs_end_with_the_bytes_of_one_that_was_not() {
             let mut child = command.spawn().unwrap();
             let moment = philox([done, runs, 0, 0], [0x50a4, 0])[0];
             // Up to a third of an uninterrupted run, so that a run takes several kills.
-            let wait = time.mul_f64(f64::from(moment) / f64::from(u32::MAX) / 3.0).max(Duration::from_millis(5));
+            let wait =
+                time.mul_f64(f64::from(moment) / f64::from(u32::MAX) / 3.0).max(Duration::from_millis(5));
             let until = Instant::now() + wait;
             let ended = loop {
                 if let Some(status) = child.try_wait().unwrap() {

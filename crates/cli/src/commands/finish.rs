@@ -1,7 +1,10 @@
 //! What follows the last epoch: the choice of each member's epoch on the validation window, the backtest on the test
 //! window, its ledger and the report.
 
-use super::report::{Paper, write_paper};
+use super::{
+    report::{Paper, write_paper},
+    trained::saved,
+};
 use crate::Failure;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_checkpoint::{NamedTensors, Save, apply};
@@ -89,14 +92,7 @@ pub(crate) fn agents(backtest: &Backtest<'_>, saves: &[Save], choices: &[Choice]
     let ids: Vec<u64> = choices.iter().map(|c| c.member).collect();
     let trials = choices.iter().map(|c| c.of).max().unwrap_or(1);
     let backtest = backtest.clone().with_trials(u32::try_from(trials).unwrap_or(u32::MAX));
-    greedy(&backtest, &ids, &mut |m| {
-        let epoch = choices[m].epoch;
-        saves.iter().find(|s| s.epoch() == epoch).ok_or_else(|| {
-            Failure::Check(format!(
-                "the weights of epoch {epoch} are gone: train again or choose another epoch"
-            ))
-        })
-    })
+    greedy(&backtest, &ids, &mut |m| saved(saves, choices[m].epoch))
 }
 
 fn greedy<'s>(

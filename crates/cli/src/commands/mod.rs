@@ -9,6 +9,8 @@ mod progress;
 mod report;
 mod source;
 pub(crate) mod train;
+mod trained;
+pub(crate) mod verify;
 
 use crate::Failure;
 use foxhunt_device::{Device, DeviceChoice};

@@ -69,7 +69,7 @@ pub(crate) struct TrainArgs {
 pub(crate) struct DTypeChoice(pub(crate) Option<DType>);
 
 impl DTypeChoice {
-    fn on(self, device: &Device) -> DType {
+    pub(crate) fn on(self, device: &Device) -> DType {
         self.0.unwrap_or_else(|| training_dtype(device))
     }
 }

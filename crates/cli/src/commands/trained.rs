@@ -1,0 +1,62 @@
+//! A run whose members have been chosen, as commands read it.
+
+use super::finish::{Choice, SELECTION};
+use crate::Failure;
+use foxhunt_checkpoint::{NamedTensors, RunFolder, Save};
+use foxhunt_core::DType;
+use foxhunt_train::Config;
+use std::path::Path;
+
+/// What a finished run left.
+pub(crate) struct TrainedRun {
+    pub(crate) config: Config,
+    pub(crate) config_text: String,
+    pub(crate) saves: Vec<Save>,
+    pub(crate) choices: Vec<Choice>,
+    /// Storage type of the weights.
+    pub(crate) dtype: DType,
+}
+
+impl TrainedRun {
+    pub(crate) fn open(run: &Path) -> Result<Self, Failure> {
+        let saves = RunFolder::list_saves(run)?;
+        let place = run.join("config.toml");
+        let config_text = read(&place)?;
+        let config = Config::resolve(Some((&place.display().to_string(), &config_text)), None, &[])?;
+        let selection = run.join(SELECTION);
+        if !selection.exists() {
+            return Err(Failure::Check(format!(
+                "{0} has not chosen its members yet: finish it with foxhunt train --resume {0}",
+                run.display()
+            )));
+        }
+        let choices: Vec<Choice> = serde_json::from_str(&read(&selection)?)
+            .map_err(|e| Failure::Check(format!("{}: {e}: finish the run again", selection.display())))?;
+        let mut trained = TrainedRun { config, config_text, saves, choices, dtype: DType::F32 };
+        if let Some(tensor) = trained.weights()?.first().and_then(|w| w.iter().next().map(|(_, t)| t.dtype)) {
+            trained.dtype = tensor;
+        }
+        Ok(trained)
+    }
+
+    /// Ids of the members, in order.
+    pub(crate) fn ids(&self) -> Vec<u64> {
+        self.choices.iter().map(|c| c.member).collect()
+    }
+
+    /// The chosen weights of every member, in order.
+    pub(crate) fn weights(&self) -> Result<Vec<NamedTensors>, Failure> {
+        self.choices.iter().map(|c| Ok(saved(&self.saves, c.epoch)?.load_weights(c.member)?)).collect()
+    }
+}
+
+/// The save of an epoch.
+pub(crate) fn saved(saves: &[Save], epoch: u64) -> Result<&Save, Failure> {
+    saves.iter().find(|s| s.epoch() == epoch).ok_or_else(|| {
+        Failure::Check(format!("the weights of epoch {epoch} are gone: train again, or restore its folder"))
+    })
+}
+
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|e| Failure::Check(format!("can't read {}: {e}", path.display())))
+}

@@ -1,0 +1,99 @@
+use super::{
+    open,
+    source::load_bars,
+    train::{DTypeChoice, dtype},
+    trained::TrainedRun,
+};
+use crate::Failure;
+use clap::{Args, Subcommand};
+use foxhunt_checkpoint::apply;
+use foxhunt_core::DType;
+use foxhunt_data::Bars;
+use foxhunt_device::{Device, DeviceChoice};
+use foxhunt_train::{Config, Size};
+use foxhunt_verify::{Agents, leak, learn, money};
+use std::{fmt::Display, path::PathBuf};
+
+/// Check that a market can't be cheated, that agents learn on it, and that no money appears
+#[derive(Subcommand)]
+pub(crate) enum VerifyCommand {
+    /// Change the bars that come later: nothing earlier may change by a bit
+    Leak(VerifyArgs),
+    /// Tell agents the next bar, and others noise: the first must profit, the second must not
+    Learn(VerifyArgs),
+    /// Play at random and keep the books twice
+    Money(VerifyArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct VerifyArgs {
+    /// A finished run: its configuration, data and chosen members
+    #[arg(value_name = "RUN")]
+    run: Option<PathBuf>,
+    /// A file of bars; the run's own, or the embedded sample, if left out
+    #[arg(long, value_name = "FILE")]
+    data: Vec<String>,
+    /// auto, cpu, cuda or cuda:n
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// auto (the run's own; bf16 on a GPU and f32 on a CPU), bf16 or f32
+    #[arg(long, default_value = "auto", value_parser = dtype)]
+    dtype: DTypeChoice,
+}
+
+struct Setting {
+    device: Device,
+    dtype: DType,
+    config: Config,
+    bars: Bars,
+    trained: Option<TrainedRun>,
+}
+
+impl VerifyArgs {
+    fn setting(&self) -> Result<Setting, Failure> {
+        let device = open(self.device)?;
+        let trained = self.run.as_deref().map(TrainedRun::open).transpose()?;
+        let config = trained.as_ref().map_or_else(|| Config::of(Size::Small), |t| t.config.clone());
+        let bars = load_bars(if self.data.is_empty() { &config.data.files } else { &self.data })?;
+        let own = trained.as_ref().map(|t| t.dtype);
+        let dtype = self.dtype.0.or(own).unwrap_or_else(|| self.dtype.on(&device));
+        Ok(Setting { device, dtype, config, bars, trained })
+    }
+}
+
+pub(crate) fn run(command: &VerifyCommand) -> Result<(), Failure> {
+    match command {
+        VerifyCommand::Leak(args) => {
+            let s = args.setting()?;
+            let agents = match &s.trained {
+                None => Agents::fresh(&s.config),
+                Some(trained) => {
+                    let weights = trained.weights()?;
+                    Agents::new(trained.ids(), move |runtime, net| {
+                        for (m, w) in weights.iter().enumerate() {
+                            apply(runtime, net, m, w)?;
+                        }
+                        Ok(())
+                    })
+                }
+            };
+            let report = leak(&s.device, s.dtype, &s.config, &s.bars, &agents)?;
+            verdict("verify leak", &report, report.passed())
+        }
+        VerifyCommand::Learn(args) => {
+            let s = args.setting()?;
+            let report = learn(&s.device, s.dtype, &s.config, s.bars)?;
+            verdict("verify learn", &report, report.passed())
+        }
+        VerifyCommand::Money(args) => {
+            let s = args.setting()?;
+            let report = money(&s.device, s.dtype, &s.config, &s.bars)?;
+            verdict("verify money", &report, report.passed())
+        }
+    }
+}
+
+fn verdict(what: &str, report: &dyn Display, passed: bool) -> Result<(), Failure> {
+    println!("{report}");
+    if passed { Ok(()) } else { Err(Failure::Check(format!("{what} failed"))) }
+}
