@@ -152,13 +152,18 @@ fn quote_bars_reconcile() {
 }
 
 #[test]
-fn recorded_actions_give_the_same_ledger_on_every_build() {
+fn recorded_actions_give_the_same_ledger_on_every_build_and_on_a_gpu() {
     let config = small();
     let market = market(&config);
     let window = TestWindow::test(&market);
     let mut first: Option<Ledger> = None;
-    for (dtype, isa) in builds() {
-        let device = Device::cpu_with(isa);
+    let mut machines: Vec<(DType, Device)> =
+        builds().into_iter().map(|(dtype, isa)| (dtype, Device::cpu_with(isa))).collect();
+    match Device::cuda(0) {
+        Ok(gpu) => machines.extend(DType::ALL.map(|dtype| (dtype, gpu.clone()))),
+        Err(e) => eprintln!("not run on a GPU: {e}"),
+    }
+    for (dtype, device) in machines {
         let backtest = Backtest::new(&device, dtype, &config, &market, window.clone())
             .unwrap()
             .with_rules(wild(&market))
@@ -168,7 +173,7 @@ fn recorded_actions_give_the_same_ledger_on_every_build() {
             Some(first) => backtest.replay(first).unwrap(),
         };
         check(&ledger, None);
-        assert_eq!(*first.get_or_insert_with(|| ledger.clone()), ledger, "{dtype:?} {isa:?}");
+        assert_eq!(*first.get_or_insert_with(|| ledger.clone()), ledger, "{dtype:?} {device}");
     }
 }
 
