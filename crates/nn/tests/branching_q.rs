@@ -34,7 +34,11 @@ fn actions(seed: u64, branches: &[usize]) -> Vec<u8> {
 
 /// A learner whose weights are wide enough that actions differ, and whose target is another net.
 fn learner(dtype: DType, config: BranchingQConfig) -> Learner {
-    let learner = Learner::new(dtype, config, (BATCH, BATCH), &adam(1e-4, 0.0), 9);
+    learner_at(dtype, config, 1e-4)
+}
+
+fn learner_at(dtype: DType, config: BranchingQConfig, learning_rate: f64) -> Learner {
+    let learner = Learner::new(dtype, config, (BATCH, BATCH), &adam(learning_rate, 0.0), 9);
     for (image, seed) in [(learner.net.weight, 9), (learner.net.target, 10)] {
         let wide: Vec<f32> = learner.net.initial_image(seed).iter().map(|x| 2.5 * x).collect();
         learner.runtime.write(image, &wide).unwrap();
@@ -364,6 +368,50 @@ fn a_nan_is_refused_and_counted() {
                 fresh.learn();
                 assert_eq!(state(&learner), state(&fresh));
             }
+        }
+    }
+}
+
+/// The whole network's gradient against finite differences of its loss: in directions that move all weights of one
+/// parameter at once. A learning rate of nothing leaves the weights where they are put.
+#[test]
+fn the_gradient_is_that_of_finite_differences() {
+    let config = BranchingQConfig { trunk_gradient_scale: 1.0, ..small(INPUTS, head(&[9, 3, 3])) };
+    let learner = learner_at(DType::F32, config, 0.0);
+    let (s, next, outcomes) = batch(5);
+    let actions = actions(6, &[9, 3, 3]);
+    learner.write(&s, &next, &actions, &outcomes);
+    let rows = || learner.losses().iter().map(|x| f64::from(*x)).sum::<f64>() / BATCH as f64;
+    for (n, p) in learner.net.params.clone().iter().enumerate() {
+        let name = &p.spec.name;
+        let base = learner.logical(learner.net.weight, name);
+        learner.learn();
+        let gradient = learner.logical(learner.net.gradient, name);
+        let mut dice = Uniform::new(70 + n as u64);
+        for _ in 0..3 {
+            let d: Vec<f64> = base.iter().map(|_| f64::from(dice.within(1.0))).collect();
+            let length = d.iter().map(|x| x * x).sum::<f64>().sqrt();
+            // Long enough that the loss moves well beyond F32's rounding, short enough that it is straight.
+            let h = 4e-3;
+            let loss_at = |sign: f64| {
+                let moved: Vec<f32> = base
+                    .iter()
+                    .zip(&d)
+                    .map(|(w, d)| (f64::from(*w) + sign * h * d / length) as f32)
+                    .collect();
+                learner.set_logical(learner.net.weight, name, &moved);
+                learner.learn();
+                rows()
+            };
+            let difference = (loss_at(1.0) - loss_at(-1.0)) / (2.0 * h);
+            learner.set_logical(learner.net.weight, name, &base);
+            let along: f64 = gradient.iter().zip(&d).map(|(g, d)| f64::from(*g) * d).sum::<f64>() / length;
+            let scale = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt()
+                / (gradient.len() as f64).sqrt();
+            assert!(
+                (along - difference).abs() <= 2e-2 * (along.abs() + scale) + 2e-4,
+                "{name}: gradient {along:e}, difference {difference:e}, rms {scale:e}"
+            );
         }
     }
 }
