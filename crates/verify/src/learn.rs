@@ -243,6 +243,8 @@ impl fmt::Display for LearnReport {
             verdict(self.learned())
         )?;
         writeln!(f, "  told it shuffled       {}", all(&self.shuffled.returns))?;
+        let fills: Vec<String> = self.shuffled.fills.iter().map(ToString::to_string).collect();
+        writeln!(f, "    fills                {}", fills.join("  "))?;
         let t = &self.shuffled;
         writeln!(
             f,
