@@ -21,7 +21,7 @@ pub struct CaseReport {
 
 /// Relative difference allowed between library matrix products of two devices: both accumulate in F32 in their own
 /// order and round once, so elements differ by an ulp of the storage type at most, here of the result's scale.
-fn allowed(dtype: DType) -> f64 {
+pub fn allowed(dtype: DType) -> f64 {
     match dtype {
         DType::F32 => 2e-5,
         DType::Bf16 => 1.6e-2,

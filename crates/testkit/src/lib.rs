@@ -17,7 +17,7 @@ mod random;
 
 pub use case::{Case, CaseError, Output, Setting};
 pub use cases::cases;
-pub use check::{CaseReport, check_case};
+pub use check::{CaseReport, allowed, check_case};
 pub use matrix::Matrix;
 pub use numbers::{Measured, Numbers, numbers};
 pub use random::Random;

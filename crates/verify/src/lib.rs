@@ -3,6 +3,7 @@
 //! - [`leak()`]: what happens after a moment changes nothing before it.
 //! - [`money()`]: no cent appears or is lost, whatever is done.
 //! - [`learn()`]: an agent that is told the next bar learns to use it, and one that is told noise does not profit.
+//! - [`parities()`]: a device does what the reference CPU does.
 //!
 //! Each returns the numbers that it judged by, a verdict, and a table for people. Each is known to fail: its tests plant
 //! the faults that it is there to find.
@@ -13,9 +14,11 @@ mod error;
 mod leak;
 mod learn;
 mod money;
+mod parity;
 
 pub use agents::Agents;
 pub use error::VerifyError;
 pub use leak::{Cut, LeakReport, leak};
 pub use learn::{LearnReport, Trained, learn, learn_config};
 pub use money::{MoneyReport, Played, money};
+pub use parity::{Compared, Parity, parities, reference};

@@ -3,18 +3,20 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
-use foxhunt_testkit::{cases, check_case, numbers};
+use foxhunt_testkit::{allowed, cases, check_case, numbers};
+use foxhunt_verify::{parities, reference};
 
-/// Show the device that a run would use; with --check, run every operation's cases on it
+/// Show the device that a run would use; with --check, run every operation's cases on it and hold it against the CPU
 #[derive(Args)]
 pub(crate) struct DeviceArgs {
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
-    /// Run all cases (against F64 references, finite differences, and the CPU's bits) and all experiments on numbers
+    /// Run all cases (against F64 references, finite differences, and the CPU's bits), all experiments on numbers, and
+    /// environments, acting and training beside the reference CPU's
     #[arg(long)]
     check: bool,
-    /// With --check, only the cases whose name contains this
+    /// With --check, only what has a name that contains this
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
 }
@@ -29,45 +31,97 @@ pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
     if args.check { check(&device, args.only.as_deref()) } else { Ok(()) }
 }
 
-fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
-    let reference = [Device::cpu()];
-    println!("\n{:<24} {:<5} {:>5} {:>10} {:>10}  result", "case", "dtype", "runs", "compared", "difference");
-    let (mut ran, mut failed) = (0, 0);
-    for case in cases().iter().filter(|c| only.is_none_or(|o| c.name().contains(o))) {
-        for dtype in DType::ALL {
-            let r = check_case(case.as_ref(), dtype, device, &reference);
-            ran += 1;
-            let result = if r.failures.is_empty() { "ok" } else { "FAILED" };
-            println!(
-                "{:<24} {dtype:<5} {:>5} {:>10} {:>10}  {result}",
-                r.name,
-                r.runs,
-                r.compared,
-                if r.difference == 0.0 { "0".to_owned() } else { format!("{:.1e}", r.difference) }
-            );
-            for f in &r.failures {
-                println!("    {f}");
-            }
-            failed += usize::from(!r.failures.is_empty());
-        }
-    }
-    println!("\n{:<24} result", "numbers");
-    for n in numbers().iter().filter(|n| only.is_none_or(|o| n.name.contains(o))) {
-        ran += 1;
-        let problems: Vec<String> = match (n.measure)(device) {
-            Ok(all) => all.iter().filter(|m| !m.holds()).map(ToString::to_string).collect(),
-            Err(e) => vec![e.to_string()],
-        };
-        println!("{:<24} {}", n.name, if problems.is_empty() { "ok" } else { "FAILED" });
-        for p in &problems {
+/// What ran, and what failed.
+#[derive(Default)]
+struct Count {
+    ran: usize,
+    failed: usize,
+}
+
+impl Count {
+    /// Counts one thing that ran, and lists what is wrong with it under its line.
+    fn add(&mut self, problems: &[String]) {
+        for p in problems {
             println!("    {p}");
         }
-        failed += usize::from(!problems.is_empty());
+        self.ran += 1;
+        self.failed += usize::from(!problems.is_empty());
     }
+}
+
+fn result(problems: &[String]) -> &'static str {
+    if problems.is_empty() { "ok" } else { "FAILED" }
+}
+
+fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
+    let mut count = Count::default();
+    let chosen = |name: &str| only.is_none_or(|o| name.contains(o));
+    check_cases(device, &chosen, &mut count);
+    check_numbers(device, &chosen, &mut count);
+    check_parity(device, &chosen, &mut count);
+    let Count { ran, failed } = count;
     println!("{} passed, {failed} failed", ran - failed);
     if failed == 0 {
         Ok(())
     } else {
-        Err(Failure::Check(format!("{failed} of {ran} cases failed on {device}")))
+        Err(Failure::Check(format!("{failed} of {ran} checks failed on {device}")))
+    }
+}
+
+fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+    let cpu = [Device::cpu()];
+    let mut products = DType::ALL.map(|dtype| (dtype, None));
+    println!("\n{:<24} {:<5} {:>5} {:>10} {:>10}  result", "case", "dtype", "runs", "compared", "difference");
+    for case in cases().iter().filter(|c| chosen(c.name())) {
+        for (dtype, largest) in &mut products {
+            let r = check_case(case.as_ref(), *dtype, device, &cpu);
+            println!(
+                "{:<24} {dtype:<5} {:>5} {:>10} {:>10}  {}",
+                r.name,
+                r.runs,
+                r.compared,
+                if r.difference == 0.0 { "0".to_owned() } else { format!("{:.1e}", r.difference) },
+                result(&r.failures)
+            );
+            count.add(&r.failures);
+            if !case.exact() {
+                *largest = Some(largest.unwrap_or(0.0_f64).max(r.difference));
+            }
+        }
+    }
+    for (dtype, largest) in products {
+        if let Some(largest) = largest {
+            println!(
+                "matrix products, {dtype}: largest difference {largest:.1e} of {:.1e} allowed",
+                allowed(dtype)
+            );
+        }
+    }
+}
+
+fn check_numbers(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+    println!("\n{:<24} result", "numbers");
+    for n in numbers().iter().filter(|n| chosen(n.name)) {
+        let problems: Vec<String> = match (n.measure)(device) {
+            Ok(all) => all.iter().filter(|m| !m.holds()).map(ToString::to_string).collect(),
+            Err(e) => vec![e.to_string()],
+        };
+        println!("{:<24} {}", n.name, result(&problems));
+        count.add(&problems);
+    }
+}
+
+fn check_parity(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+    let reference = reference(device);
+    println!("\n{:<24} {:<5} {:<6}  against {reference}", "parity", "dtype", "result");
+    for p in parities().iter().filter(|p| chosen(p.name)) {
+        for dtype in DType::ALL {
+            let (said, problems) = match (p.compare)(device, &reference, dtype) {
+                Ok(c) => (c.said, c.found),
+                Err(e) => ("not compared".into(), vec![e.to_string()]),
+            };
+            println!("{:<24} {dtype:<5} {:<6}  {said}", p.name, result(&problems));
+            count.add(&problems);
+        }
     }
 }
