@@ -2,7 +2,7 @@
 
 use super::{
     Compared,
-    compare::{Place, grouped},
+    compare::{Place, grouped, verdict},
     worlds::World,
 };
 use crate::{VerifyError, dice::throw};
@@ -91,10 +91,11 @@ pub(super) fn compare_with(
     let missing = met.iter().filter(|(_, n)| *n == 0).map(|(what, _)| format!("play never met {what}"));
     found.extend(missing);
     let said = format!(
-        "{} steps, {} samples, {} MB equal; {} episodes, {} ruins, {} stops, {} liquidations",
+        "{} steps, {} samples, {} MB {}; {} episodes, {} ruins, {} stops, {} liquidations",
         grouped(steps),
         grouped(samples),
         grouped(bytes >> 20),
+        verdict(&found),
         grouped(t.episodes as usize),
         grouped(t.terminated as usize),
         grouped(t.stops as usize),
