@@ -8,7 +8,7 @@ pub(crate) fn throw(seed: u64, step: u64, env: u32) -> [u8; 3] {
     let words = draw(seed, step, 0, Purpose::Explore, env);
     let mut action = [0; 3];
     for ((a, word), n) in action.iter_mut().zip(words).zip(BRANCH_ACTIONS) {
-        *a = (u64::from(word) * n as u64 >> 32) as u8;
+        *a = ((u64::from(word) * n as u64) >> 32) as u8;
     }
     action
 }

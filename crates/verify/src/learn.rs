@@ -158,7 +158,7 @@ fn shuffle(mut values: Vec<f32>, warmup_rows: usize, seed: u64) -> Vec<f32> {
     let part = &mut values[warmup_rows..];
     for i in (1..part.len()).rev() {
         let word = draw(key, 0, 0, Purpose::Sample, i as u32)[0];
-        part.swap(i, (u64::from(word) * (i as u64 + 1) >> 32) as usize);
+        part.swap(i, ((u64::from(word) * (i as u64 + 1)) >> 32) as usize);
     }
     values
 }

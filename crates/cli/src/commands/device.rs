@@ -100,7 +100,8 @@ fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count
     for (dtype, largest) in products {
         if let Some(largest) = largest {
             println!(
-                "matrix products, {dtype}: largest difference {largest:.1e} of {:.1e} allowed",
+                "matrix products, {dtype}: largest difference {} of {:.1e} allowed",
+                short(largest),
                 allowed(dtype)
             );
         }
