@@ -49,6 +49,10 @@ impl Count {
     }
 }
 
+fn short(difference: f64) -> String {
+    if difference == 0.0 { "0".into() } else { format!("{difference:.1e}") }
+}
+
 fn result(problems: &[String]) -> &'static str {
     if problems.is_empty() { "ok" } else { "FAILED" }
 }
@@ -69,10 +73,14 @@ fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
 }
 
 fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+    let chosen: Vec<_> = cases().into_iter().filter(|c| chosen(c.name())).collect();
+    if chosen.is_empty() {
+        return;
+    }
     let cpu = [Device::cpu()];
     let mut products = DType::ALL.map(|dtype| (dtype, None));
     println!("\n{:<24} {:<5} {:>5} {:>10} {:>10}  result", "case", "dtype", "runs", "compared", "difference");
-    for case in cases().iter().filter(|c| chosen(c.name())) {
+    for case in &chosen {
         for (dtype, largest) in &mut products {
             let r = check_case(case.as_ref(), *dtype, device, &cpu);
             println!(
@@ -80,7 +88,7 @@ fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count
                 r.name,
                 r.runs,
                 r.compared,
-                if r.difference == 0.0 { "0".to_owned() } else { format!("{:.1e}", r.difference) },
+                short(r.difference),
                 result(&r.failures)
             );
             count.add(&r.failures);
@@ -92,7 +100,8 @@ fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count
     for (dtype, largest) in products {
         if let Some(largest) = largest {
             println!(
-                "matrix products, {dtype}: largest difference {largest:.1e} of {:.1e} allowed",
+                "matrix products, {dtype}: largest difference {} of {:.1e} allowed",
+                short(largest),
                 allowed(dtype)
             );
         }
@@ -100,8 +109,12 @@ fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count
 }
 
 fn check_numbers(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+    let chosen: Vec<_> = numbers().into_iter().filter(|n| chosen(n.name)).collect();
+    if chosen.is_empty() {
+        return;
+    }
     println!("\n{:<24} result", "numbers");
-    for n in numbers().iter().filter(|n| chosen(n.name)) {
+    for n in &chosen {
         let problems: Vec<String> = match (n.measure)(device) {
             Ok(all) => all.iter().filter(|m| !m.holds()).map(ToString::to_string).collect(),
             Err(e) => vec![e.to_string()],
@@ -112,9 +125,13 @@ fn check_numbers(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Cou
 }
 
 fn check_parity(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+    let chosen: Vec<_> = parities().into_iter().filter(|p| chosen(p.name)).collect();
+    if chosen.is_empty() {
+        return;
+    }
     let reference = reference(device);
     println!("\n{:<24} {:<5} {:<6}  against {reference}", "parity", "dtype", "result");
-    for p in parities().iter().filter(|p| chosen(p.name)) {
+    for p in &chosen {
         for dtype in DType::ALL {
             let (said, problems) = match (p.compare)(device, &reference, dtype) {
                 Ok(c) => (c.said, c.found),

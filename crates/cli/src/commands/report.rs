@@ -67,7 +67,8 @@ fn value(n: &Named) -> String {
 fn table(ledger: &Ledger, hold: &Ledger) -> Result<(), Failure> {
     const SHOWN: [&str; 6] =
         ["total_return", "sharpe_bars", "max_drawdown_closes", "turnover", "trip_count", "win_rate"];
-    let columns = |ledger: &Ledger| -> Result<Vec<(String, Vec<(String, String)>)>, Failure> {
+    type Column = (String, Vec<(String, String)>);
+    let columns = |ledger: &Ledger| -> Result<Vec<Column>, Failure> {
         let attribution = reconcile(ledger)?;
         Ok(attribution
             .members

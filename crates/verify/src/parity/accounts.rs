@@ -2,8 +2,8 @@
 
 use super::{
     Compared,
-    compare::{Place, grouped},
-    worlds::World,
+    compare::{Place, grouped, verdict},
+    worlds::{WORLDS, World},
 };
 use crate::{VerifyError, dice::throw};
 use foxhunt_core::DType;
@@ -33,11 +33,16 @@ pub(super) const PLAYS: [Play; 4] = [
     Play { members: 5, envs: 7, chunk: 100, chunks: 10 },
 ];
 
-impl Play {
-    pub(super) fn steps(&self) -> usize {
-        self.members * self.envs * self.chunk * self.chunks
+// A million steps at least in each storage type, all worlds together.
+const _: () = {
+    let (mut k, mut steps) = (0, 0);
+    while k < PLAYS.len() {
+        let Play { members, envs, chunk, chunks } = PLAYS[k];
+        steps += members * envs * chunk * chunks;
+        k += 1;
     }
-}
+    assert!(WORLDS * steps >= 1_000_000);
+};
 
 /// What is compared after each chunk; the ring comes first, because it knows the step.
 const COMPARED: [Buffer; 10] = [
@@ -91,10 +96,11 @@ pub(super) fn compare_with(
     let missing = met.iter().filter(|(_, n)| *n == 0).map(|(what, _)| format!("play never met {what}"));
     found.extend(missing);
     let said = format!(
-        "{} steps, {} samples, {} MB equal; {} episodes, {} ruins, {} stops, {} liquidations",
+        "{} steps, {} samples, {} MB {}; {} episodes, {} ruins, {} stops, {} liquidations",
         grouped(steps),
         grouped(samples),
         grouped(bytes >> 20),
+        verdict(&found),
         grouped(t.episodes as usize),
         grouped(t.terminated as usize),
         grouped(t.stops as usize),

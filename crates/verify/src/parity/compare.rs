@@ -38,6 +38,11 @@ impl Place {
     }
 }
 
+/// What a line says of what it counts.
+pub(super) fn verdict(found: &[String]) -> &'static str {
+    if found.is_empty() { "equal" } else { "compared" }
+}
+
 /// A number with commas.
 pub(super) fn grouped(n: usize) -> String {
     let digits = n.to_string();

@@ -76,12 +76,12 @@ pub(super) fn compare_with(
             }
         }
     }
+    let widest = if differing == 0 { "0".into() } else { format!("{widest:.1e}") };
     let said = format!(
-        "{} of {} decisions equal ({:.4} %), largest gap in Q of the others {} of {:.0e}",
+        "{} of {} decisions equal ({:.4} %); largest gap in Q where not {widest}, bound {:.0e}",
         grouped(decisions - differing),
         grouped(decisions),
         100.0 * (decisions - differing) as f64 / decisions as f64,
-        if differing == 0 { "none".into() } else { format!("{widest:.1e}") },
         bound(dtype)
     );
     Ok(Compared { said, found })

@@ -2,7 +2,7 @@
 
 use super::{
     Compared,
-    compare::{Place, grouped},
+    compare::{Place, grouped, verdict},
     worlds::World,
 };
 use crate::{VerifyError, dice::throws};
@@ -54,7 +54,9 @@ pub(super) fn compare_with(
         let short = all.start..all.start + SHORT;
         for (actor, members, envs, window) in [(Actor::Recorded, 4, 1, all), (Actor::Random, 2, 33, short)] {
             let (tables, specs) = world.members(members, window.clone())?;
-            let run = |device| Desk::run(&world, device, dtype, actor, envs, window.len(), &tables, &specs);
+            let decisions = window.len();
+            let backtest = Backtest { world: &world, actor, envs, decisions, tables: &tables, specs: &specs };
+            let run = |device| backtest.run(device, dtype);
             let (mut here, there) = (run(device)?, run(reference)?);
             plant(&mut here.rows, &mut here.fills);
             let found = [
@@ -70,9 +72,10 @@ pub(super) fn compare_with(
     let met = met.into_iter().chain([("a liquidation", liquidated)]);
     found.extend(met.filter(|(_, n)| *n == 0).map(|(what, _)| format!("the backtests never met {what}")));
     let said = format!(
-        "{} rows, {} fills equal; {} orders cut by volume, {} stops, {} liquidations",
+        "{} rows, {} fills {}; {} orders cut by volume, {} stops, {} liquidations",
         grouped(rows),
         grouped(fills),
+        verdict(&found),
         grouped(cut),
         grouped(stopped),
         grouped(liquidated)
@@ -93,24 +96,25 @@ impl Sum {
 }
 
 /// What one device wrote.
-struct Desk {
+struct Written {
     views: LedgerViews,
     rows: Vec<LedgerRow>,
     fills: Vec<FillRow>,
 }
 
-impl Desk {
-    #[expect(clippy::too_many_arguments, reason = "one call, of which each argument is one thing")]
-    fn run(
-        world: &World,
-        device: &Device,
-        dtype: DType,
-        actor: Actor,
-        envs: usize,
-        decisions: usize,
-        tables: &Tables,
-        specs: &[MemberSpec],
-    ) -> Result<Desk, VerifyError> {
+/// A backtest as both devices run it.
+struct Backtest<'a> {
+    world: &'a World,
+    actor: Actor,
+    envs: usize,
+    decisions: usize,
+    tables: &'a Tables,
+    specs: &'a [MemberSpec],
+}
+
+impl Backtest<'_> {
+    fn run(&self, device: &Device, dtype: DType) -> Result<Written, VerifyError> {
+        let &Backtest { world, actor, envs, decisions, tables, specs } = self;
         let members = specs.len();
         let env = Environments::new(device, dtype, world.shape(envs, 8, 1), tables, specs)?;
         let recorded: Vec<[u8; 3]> = specs.iter().flat_map(|s| throws(s.seed, decisions)).collect();
@@ -141,7 +145,7 @@ impl Desk {
         let fills = arena.read(at_fills, fills)?;
         drop((begin, step, close));
         drop::<Arena>(arena);
-        Ok(Desk { views, rows, fills })
+        Ok(Written { views, rows, fills })
     }
 }
 

@@ -19,12 +19,6 @@ fn holds(found: &[String]) {
 }
 
 #[test]
-fn a_million_steps_of_each_storage_type() {
-    let steps: usize = PLAYS.iter().map(accounts::Play::steps).sum();
-    assert!(4 * steps >= 1_000_000, "{steps} in each of four worlds");
-}
-
-#[test]
 fn a_cpu_is_not_held_against_itself() {
     let Device::Cpu(_) = super::reference(&Device::cpu_with(Isa::Base)) else { panic!("not a CPU") };
     let names = [Device::cpu(), super::reference(&Device::cpu())].map(|d| d.to_string());
@@ -134,7 +128,10 @@ fn builds_choose_the_same_actions() {
         assert!(c.said.starts_with("27,009 of 27,009 decisions equal"), "{}", c.said);
         // Noise in the last digits tips near ties, which are let be.
         let noise = |x: &mut greedy::Inputs| {
-            x.bias.iter_mut().enumerate().for_each(|(i, b)| *b += if i % 3 == 0 { 1e-5 } else { -5e-6 });
+            for (i, b) in x.bias.iter_mut().enumerate() {
+                let (unit, atom) = (i / 51, i % 51);
+                *b += (atom as f32 - 25.0) * if unit % 2 == 0 { 2.5e-7 } else { -2.5e-7 };
+            }
         };
         let c = greedy::compare_with(&device, &reference, DType::F32, &[0.1], &noise).unwrap();
         holds(&c.found);

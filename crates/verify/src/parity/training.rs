@@ -1,6 +1,9 @@
 //! A training's bytes: replayed, replayed again, and run without the graph.
 
-use super::{Compared, compare::grouped};
+use super::{
+    Compared,
+    compare::{grouped, verdict},
+};
 use crate::VerifyError;
 use foxhunt_core::DType;
 use foxhunt_device::Device;
@@ -91,11 +94,12 @@ pub(super) fn compare_with(
     }
     let l = &config.learn;
     let said = format!(
-        "{MEMBERS} members, {} steps, {} updates: replay equals {} in {} KB",
+        "{MEMBERS} members, {} steps, {} updates: replay beside {}, {} KB {}",
         grouped(MEMBERS * ROUNDS * l.collect),
         MEMBERS * ROUNDS * l.updates,
         others.iter().map(|o| o.0).collect::<Vec<_>>().join(", "),
-        grouped(bytes >> 10)
+        grouped(bytes >> 10),
+        verdict(&found)
     );
     Ok(Compared { said, found })
 }

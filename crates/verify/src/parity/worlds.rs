@@ -14,6 +14,9 @@ const DRY: usize = 41;
 /// Where rules are hard, what the volume of the others is divided by: orders then meet the participation cap.
 const THIN: i64 = 2_000;
 
+/// How many worlds there are.
+pub(super) const WORLDS: usize = 4;
+
 /// A market, and how hard its rules are.
 pub(super) struct World {
     pub(super) name: &'static str,
@@ -29,7 +32,7 @@ impl World {
         config.network.lookback = LOOKBACK;
         let sample = foxhunt_data::sample();
         let quotes = quote_bars(&sample);
-        let settings = [
+        let settings: [_; WORLDS] = [
             ("trade bars", &sample, false),
             ("quote bars", &quotes, false),
             ("trade bars, harder", &sample, true),
