@@ -15,56 +15,62 @@ pub(crate) struct DeviceArgs {
     #[arg(long)]
     check: bool,
     /// With --check, only the cases whose name contains this
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "check")]
     only: Option<String>,
 }
 
 pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
     let device = open(args.device)?;
-    println!("device          {device}");
-    println!("training dtype  {}", training_dtype(&device));
+    say!("device          {device}")?;
+    say!("training dtype  {}", training_dtype(&device))?;
     for library in Device::libraries() {
-        println!("library         {library}");
+        say!("library         {library}")?;
     }
     if args.check { check(&device, args.only.as_deref()) } else { Ok(()) }
 }
 
 fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
     let reference = [Device::cpu()];
-    println!("\n{:<24} {:<5} {:>5} {:>10} {:>10}  result", "case", "dtype", "runs", "compared", "difference");
+    say!("\n{:<24} {:<5} {:>5} {:>10} {:>10}  result", "case", "dtype", "runs", "compared", "difference")?;
     let (mut ran, mut failed) = (0, 0);
     for case in cases().iter().filter(|c| only.is_none_or(|o| c.name().contains(o))) {
         for dtype in DType::ALL {
             let r = check_case(case.as_ref(), dtype, device, &reference);
             ran += 1;
             let result = if r.failures.is_empty() { "ok" } else { "FAILED" };
-            println!(
+            say!(
                 "{:<24} {dtype:<5} {:>5} {:>10} {:>10}  {result}",
                 r.name,
                 r.runs,
                 r.compared,
                 if r.difference == 0.0 { "0".to_owned() } else { format!("{:.1e}", r.difference) }
-            );
+            )?;
             for f in &r.failures {
-                println!("    {f}");
+                say!("    {f}")?;
             }
             failed += usize::from(!r.failures.is_empty());
         }
     }
-    println!("\n{:<24} result", "numbers");
+    say!("\n{:<24} result", "numbers")?;
     for n in numbers().iter().filter(|n| only.is_none_or(|o| n.name.contains(o))) {
         ran += 1;
         let problems: Vec<String> = match (n.measure)(device) {
             Ok(all) => all.iter().filter(|m| !m.holds()).map(ToString::to_string).collect(),
             Err(e) => vec![e.to_string()],
         };
-        println!("{:<24} {}", n.name, if problems.is_empty() { "ok" } else { "FAILED" });
+        say!("{:<24} {}", n.name, if problems.is_empty() { "ok" } else { "FAILED" })?;
         for p in &problems {
-            println!("    {p}");
+            say!("    {p}")?;
         }
         failed += usize::from(!problems.is_empty());
     }
-    println!("{} passed, {failed} failed", ran - failed);
+    if ran == 0 {
+        return Err(Failure::Unusable(format!(
+            "no case is called {}: leave --only out to see all",
+            only.unwrap_or("")
+        )));
+    }
+    say!("{} passed, {failed} failed", ran - failed)?;
     if failed == 0 {
         Ok(())
     } else {
