@@ -200,7 +200,9 @@ impl Config {
         let mut given = toml::Table::new();
         let place = file.map_or("the configuration", |(path, _)| path);
         if let Some((path, text)) = file {
-            given = text.parse().map_err(|e: toml::de::Error| wrong(path, e.to_string()))?;
+            given = text.parse().map_err(|e: toml::de::Error| {
+                wrong(path, format!("not TOML: {}", e.to_string().trim_end()))
+            })?;
         }
         let named = given
             .remove("size")
@@ -221,7 +223,10 @@ impl Config {
                 .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
             set_key(&mut table, key.trim(), value).map_err(|e| wrong(&option, e))?;
         }
-        let config: Config = table.try_into().map_err(|e: toml::de::Error| wrong(place, e.to_string()))?;
+        let config: Config = table.try_into().map_err(|e: toml::de::Error| {
+            // "invalid value …" and "in `key`" are two lines.
+            wrong(place, e.to_string().trim().replace('\n', " "))
+        })?;
         check::check(&config).map_err(|e| wrong(place, e))?;
         Ok(config)
     }
@@ -257,8 +262,9 @@ fn set_key(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(),
         };
         if !inside.contains_key(part) {
             let keys: Vec<&str> = inside.keys().map(String::as_str).collect();
-            let place = if place.is_empty() { "the keys" } else { place.as_str() };
-            return Err(format!("there is no key '{key}': {place} has {}", keys.join(", ")));
+            let place = if place.is_empty() { "the configuration" } else { place.as_str() };
+            let size = if key == "size" { "; a size is chosen by --size or in a file" } else { "" };
+            return Err(format!("there is no key '{key}': {place} has {}{size}", keys.join(", ")));
         }
         place = if place.is_empty() { part.to_owned() } else { format!("{place}.{part}") };
         match inside.get_mut(part) {

@@ -33,7 +33,7 @@ pub(crate) fn write_paper(x: &Paper<'_>) -> Result<String, Failure> {
         ReportInput { ledger: x.ledger, baselines: &baselines, curves: &curves, config_toml: x.config_text };
     let page = x.folder.join(REPORT);
     write_report(&page, &input)?;
-    let table = table(x.ledger, &baselines[0])?;
+    let table = table(x.ledger, &baselines[0], x.backtest.window().decisions())?;
     Ok(format!("{table}\nreport          {}", page.display()))
 }
 
@@ -65,8 +65,8 @@ fn value(n: &Named) -> String {
     }
 }
 
-/// A few metrics of every member beside buy-and-hold.
-fn table(ledger: &Ledger, hold: &Ledger) -> Result<String, Failure> {
+/// A few metrics of every member beside buy-and-hold, over a window of so many decisions.
+fn table(ledger: &Ledger, hold: &Ledger, decisions: usize) -> Result<String, Failure> {
     const SHOWN: [&str; 6] =
         ["total_return", "sharpe_bars", "max_drawdown_closes", "turnover", "trip_count", "win_rate"];
     let columns = |ledger: &Ledger| -> Result<Vec<(String, Vec<(String, String)>)>, Failure> {
@@ -87,7 +87,6 @@ fn table(ledger: &Ledger, hold: &Ledger) -> Result<String, Failure> {
     let mut all = columns(ledger)?;
     all.extend(columns(hold)?);
     let window = &ledger.header.window;
-    let decisions = ledger.bars_of(0).len().saturating_sub(1);
     let mut text = format!("{} window, {decisions} decisions, all costs included\n", window.name);
     let mut line = |first: &str, cells: &mut dyn Iterator<Item = &String>| {
         text.push_str(&format!("{first:<28}"));
@@ -97,6 +96,15 @@ fn table(ledger: &Ledger, hold: &Ledger) -> Result<String, Failure> {
     line("", &mut all.iter().map(|(label, _)| label));
     for row in 0..all.first().map_or(0, |(_, rows)| rows.len()) {
         line(&all[0].1[row].0, &mut all.iter().map(|(_, rows)| &rows[row].1));
+    }
+    // Whoever was ruined has no more decisions: figures beside one another are then of stretches of different length.
+    let ended: Vec<String> = [ledger, hold]
+        .into_iter()
+        .flat_map(|l| (0..l.members()).map(|m| l.bars_of(m).len().saturating_sub(1)))
+        .map(|made| if made < decisions { format!("bar {made}") } else { "no".to_owned() })
+        .collect();
+    if ended.iter().any(|e| e != "no") {
+        line("Ruined", &mut ended.iter());
     }
     Ok(text)
 }

@@ -30,7 +30,7 @@ impl Number {
 
 /// A number as a person writes it: no long rows of zeros.
 fn shown(x: f64) -> String {
-    let plain = x == 0.0 || !x.is_finite() || (1e-4..1e10).contains(&x.abs());
+    let plain = x == 0.0 || !x.is_finite() || (1e-4..1e16).contains(&x.abs());
     if plain { x.to_string() } else { format!("{x:e}") }
 }
 
