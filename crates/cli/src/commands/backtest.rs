@@ -9,7 +9,7 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_device::DeviceChoice;
-use foxhunt_ledger::{Ledger, reconcile};
+use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
 use foxhunt_train::Market;
 use std::path::{Path, PathBuf};
 
@@ -107,8 +107,16 @@ fn replay(backtest: &Backtest<'_>, path: &Path, recorded: &Ledger) -> Result<Led
         again.fills.len() - fills,
         recorded.fills.len()
     )?;
-    if bars == 0 && fills == 0 && lengths {
-        return Ok(again);
+    if bars > 0 || fills > 0 || !lengths {
+        let what = format!("{} is not reproduced: {bars} bars and {fills} fills differ", path.display());
+        return Err(Failure::Check(what));
     }
-    Err(Failure::Check(format!("{} is not reproduced: {bars} bars and {fills} fills differ", path.display())))
+    // Of what stands above the numbers only the program's version may be another.
+    let header = LedgerHeader { program: again.header.program.clone(), ..recorded.header.clone() };
+    if header != again.header {
+        let what =
+            format!("{}: the numbers are reproduced, but its header tells of other rules", path.display());
+        return Err(Failure::Check(what));
+    }
+    Ok(again)
 }

@@ -46,13 +46,13 @@ pub(crate) struct TrainArgs {
     #[arg(long, default_value = "auto", value_parser = dtype)]
     dtype: DTypeChoice,
     /// Members of the population
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     population: Option<usize>,
     /// Seed of everything random
-    #[arg(long, conflicts_with = "resume", value_parser = seed())]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = seed())]
     seed: Option<u64>,
     /// Epochs
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     epochs: Option<u32>,
     /// The run's folder, new or empty
     #[arg(long, value_name = "DIR", default_value = "runs/latest", conflicts_with = "resume")]
@@ -61,7 +61,7 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
     /// Minutes between full saves, with which a run can go on; 0 saves after every epoch
-    #[arg(long, value_name = "MINUTES", default_value = "5", value_parser = minutes)]
+    #[arg(long, value_name = "MINUTES", default_value = "5", allow_negative_numbers = true, value_parser = minutes)]
     save_every: Duration,
 }
 
