@@ -31,6 +31,16 @@ pub enum CheckpointError {
         /// What to do.
         fix: Box<str>,
     },
+    /// Something that is as it should be, but that must not be done to it: a run is not overwritten.
+    #[error("{path}: {problem}; {fix}")]
+    Refused {
+        /// The file or folder.
+        path: Box<str>,
+        /// Why.
+        problem: Box<str>,
+        /// What to do.
+        fix: Box<str>,
+    },
     /// A tensor of a file that doesn't fit the plan.
     #[error("{path}, tensor {tensor}: expected {expected}, found {found}")]
     Tensor {
@@ -76,6 +86,10 @@ impl CheckpointError {
 
     pub(crate) fn file(path: &Path, problem: impl Into<Text>, fix: impl Into<Text>) -> Self {
         Self::File { path: shown(path), problem: problem.into(), fix: fix.into() }
+    }
+
+    pub(crate) fn refused(path: &Path, problem: impl Into<Text>, fix: impl Into<Text>) -> Self {
+        Self::Refused { path: shown(path), problem: problem.into(), fix: fix.into() }
     }
 
     pub(crate) fn tensor(

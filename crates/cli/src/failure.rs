@@ -1,37 +1,80 @@
-use std::{error::Error, process::ExitCode};
+use foxhunt_checkpoint::CheckpointError;
+use std::{error::Error, io, process::ExitCode};
 
-/// Why a command failed, and its exit code. Codes: 1 what was checked doesn't hold, 2 wrong usage (clap's), 3 what the
-/// command needs didn't work (configuration, data, device, disk), 130 interrupted and saved. 101 would be a panic.
+/// Exit codes, as `foxhunt --help` prints them. What decides on each is [`Failure::code`]; 101 would be a panic.
+pub(crate) const EXIT_CODES: &str = "Exit codes:
+  0    done
+  1    a check does not hold, or refused: nothing is overwritten, and no run is gone on with that was changed
+  2    wrong usage
+  3    the configuration, data, device or disk
+  130  stopped by Ctrl-C, after a save";
+
+/// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A check of the command's own failed; it has said what.
+    /// What was checked does not hold.
     Check(String),
+    /// It could be done, and would destroy or falsify something.
+    Refused(String),
+    /// Something that the command needs is wrong or missing, which this program found itself.
+    Unusable(String),
     /// Something that the command needs didn't work.
     Machine(Box<dyn Error>),
     /// The user stopped it; it has saved and said so.
     Interrupted,
+    /// Nobody reads standard output any more (`| head`): there is nothing left to say.
+    ReaderLeft,
 }
 
 impl Failure {
-    /// Prints the chain of causes and gives the exit code.
-    pub(crate) fn report(self) -> ExitCode {
+    fn code(&self) -> u8 {
         match self {
-            Failure::Check(what) => {
-                eprintln!("foxhunt: {what}");
-                ExitCode::from(1)
-            }
-            Failure::Interrupted => ExitCode::from(130),
-            Failure::Machine(e) => {
-                eprintln!("foxhunt: {e}");
-                let mut cause = e.source();
-                while let Some(e) = cause {
-                    eprintln!("  because: {e}");
-                    cause = e.source();
-                }
-                ExitCode::from(3)
-            }
+            Failure::ReaderLeft => 0,
+            Failure::Check(_) | Failure::Refused(_) => 1,
+            Failure::Machine(e) if refuses(e.as_ref()) => 1,
+            Failure::Unusable(_) | Failure::Machine(_) => 3,
+            Failure::Interrupted => 130,
         }
     }
+
+    /// Prints the chain of causes and gives the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        let code = ExitCode::from(self.code());
+        match self {
+            Failure::ReaderLeft | Failure::Interrupted => {}
+            Failure::Check(what) | Failure::Refused(what) | Failure::Unusable(what) => {
+                note!("foxhunt: {what}");
+            }
+            Failure::Machine(e) => {
+                let mut said = e.to_string();
+                note!("foxhunt: {said}");
+                let mut cause = e.source();
+                while let Some(e) = cause {
+                    // Many messages hold their cause already.
+                    let text = e.to_string();
+                    if !said.contains(&text) {
+                        note!("  because: {text}");
+                    }
+                    said = text;
+                    cause = e.source();
+                }
+            }
+        }
+        code
+    }
+
+    /// A file that can't be read or written.
+    pub(crate) fn file(doing: &str, path: &std::path::Path, e: &io::Error) -> Self {
+        Failure::Unusable(format!("can't {doing} {}: {e}", path.display()))
+    }
+}
+
+/// Whether an error of a run's folder is a refusal.
+fn refuses(e: &(dyn Error + 'static)) -> bool {
+    matches!(
+        e.downcast_ref::<CheckpointError>(),
+        Some(CheckpointError::Refused { .. } | CheckpointError::Locked { .. })
+    )
 }
 
 impl<E: Error + 'static> From<E> for Failure {

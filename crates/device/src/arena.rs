@@ -18,6 +18,17 @@ impl Arena {
         let bytes = bytes.max(1).next_multiple_of(ARENA_ALIGN);
         let (addr, cuda) = match device {
             Device::Cpu(cpu) => {
+                // An allocator that promises more than there is would have the process killed later, without a word.
+                if let Some(memory) = machine_memory().filter(|m| cpu.allocated().saturating_add(bytes) > *m)
+                {
+                    return Err(DeviceError::OutOfMemory {
+                        bytes,
+                        reason: format!(
+                            "this machine has {memory} bytes, of which {} are taken",
+                            cpu.allocated()
+                        ),
+                    });
+                }
                 let layout = host_layout(bytes)?;
                 // SAFETY: the layout has a size above zero.
                 let p = unsafe { alloc_zeroed(layout) };
@@ -126,6 +137,18 @@ impl Arena {
             Device::Cuda(gpu) => gpu.fill(self.addr + offset as u64, bytes, value),
         }
     }
+}
+
+/// Bytes of memory that this machine has, where the system says.
+fn machine_memory() -> Option<usize> {
+    #[cfg(unix)]
+    {
+        // SAFETY: sysconf reads a number of the system and has no preconditions.
+        let ask = |name| usize::try_from(unsafe { libc::sysconf(name) }).ok();
+        ask(libc::_SC_PHYS_PAGES)?.checked_mul(ask(libc::_SC_PAGESIZE)?)
+    }
+    #[cfg(not(unix))]
+    None
 }
 
 fn host_layout(bytes: usize) -> Result<Layout, DeviceError> {

@@ -11,6 +11,8 @@ use std::{
 
 /// Teams below which a launch isn't worth a second thread (a team costs 0.1 to 10 µs, waking a thread about 5).
 const TEAMS_PER_TASK: u32 = 16;
+/// Multiplications below which a matrix product isn't worth a second thread (about 10 µs of them).
+const PRODUCTS_PER_TASK: usize = 1 << 18;
 /// Rows of a product that one task computes: fixed, so that the number of threads changes no bit.
 const GEMM_ROWS: usize = 256;
 
@@ -106,7 +108,13 @@ impl CpuProgram {
         Ok(CpuProgram { steps })
     }
 
-    pub(crate) fn run(&self) {
+    /// Runs it `times` times, on a thread of the pool: from any other, every parallel step would be handed over and
+    /// waited for with two switches of threads, which cost small programs half of their time.
+    pub(crate) fn run(&self, times: u32) {
+        rayon::scope(|_| (0..times).for_each(|_| self.run_once()));
+    }
+
+    fn run_once(&self) {
         for step in &self.steps {
             match step {
                 Step::Launch { build, launch } => run_launch(build, launch),
@@ -124,8 +132,8 @@ fn run_launch(build: &HostBuild, launch: &Launch) {
         // the bytes live as long as the launch. Teams of one launch write disjoint elements.
         unsafe { (build.entry)(args as *const c_void, member, begin, end, launch.teams) };
     };
-    if tasks == 1 && launch.members == 1 {
-        return run(0, 0, launch.teams);
+    if launch.members * launch.teams <= TEAMS_PER_TASK {
+        return (0..launch.members).for_each(|member| run(member, 0, launch.teams));
     }
     (0..launch.members * tasks).into_par_iter().for_each(|i| {
         let (member, task) = (i / tasks, i % tasks);
@@ -144,8 +152,8 @@ fn run_gemm(g: &Gemm) {
             DType::Bf16 => gemm_bf16_block(g, member, first, rows),
         }
     };
-    if g.members * blocks == 1 {
-        return task(0);
+    if g.members * blocks == 1 || g.members * g.m * g.n * g.k <= PRODUCTS_PER_TASK {
+        return (0..g.members * blocks).for_each(task);
     }
     (0..g.members * blocks).into_par_iter().for_each(task);
 }

@@ -118,9 +118,7 @@ impl Program {
     pub fn run(&self, times: u32) -> Result<(), DeviceError> {
         match &self.body {
             Body::Cpu(p) => {
-                for _ in 0..times {
-                    p.run();
-                }
+                p.run(times);
                 Ok(())
             }
             Body::Cuda(p) => p.run(times),
@@ -134,7 +132,7 @@ impl Program {
     pub fn run_eager(&self) -> Result<(), DeviceError> {
         match &self.body {
             Body::Cpu(p) => {
-                p.run();
+                p.run(1);
                 Ok(())
             }
             Body::Cuda(p) => p.run_eager(),

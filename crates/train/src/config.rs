@@ -1,8 +1,9 @@
 //! What a training run is: every number that decides it, with its default.
 
+mod check;
+
 use crate::TrainError;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 
 /// How much one epoch does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -199,7 +200,9 @@ impl Config {
         let mut given = toml::Table::new();
         let place = file.map_or("the configuration", |(path, _)| path);
         if let Some((path, text)) = file {
-            given = text.parse().map_err(|e: toml::de::Error| wrong(path, e.to_string()))?;
+            given = text.parse().map_err(|e: toml::de::Error| {
+                wrong(path, format!("not TOML: {}", e.to_string().trim_end()))
+            })?;
         }
         let named = given
             .remove("size")
@@ -220,8 +223,11 @@ impl Config {
                 .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
             set_key(&mut table, key.trim(), value).map_err(|e| wrong(&option, e))?;
         }
-        let config: Config = table.try_into().map_err(|e: toml::de::Error| wrong(place, e.to_string()))?;
-        config.check().map_err(|e| wrong(place, e))?;
+        let config: Config = table.try_into().map_err(|e: toml::de::Error| {
+            // "invalid value …" and "in `key`" are two lines.
+            wrong(place, e.to_string().trim().replace('\n', " "))
+        })?;
+        check::check(&config).map_err(|e| wrong(place, e))?;
         Ok(config)
     }
 
@@ -232,63 +238,6 @@ impl Config {
     pub fn to_toml(&self) -> Result<String, TrainError> {
         toml::to_string_pretty(self)
             .map_err(|e| TrainError::Config { place: "the configuration".into(), what: e.to_string() })
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let l = &self.learn;
-        let must = |holds: bool, what: &str| if holds { Ok(()) } else { Err(what.to_owned()) };
-        must((1..=4096).contains(&self.population), "population must be 1 to 4096")?;
-        let distinct: BTreeSet<u64> = self.members.iter().copied().collect();
-        must(
-            self.members.is_empty()
-                || distinct.len() == self.population && self.members.len() == self.population,
-            "members must list `population` different ids, or be empty",
-        )?;
-        must(self.epochs >= 1, "epochs must be at least 1")?;
-        must(
-            l.envs >= 1 && l.batch >= 1 && l.updates >= 1,
-            "learn: envs, batch and updates must be at least 1",
-        )?;
-        must(
-            l.collect >= l.envs && l.collect.is_multiple_of(l.envs),
-            "learn.collect must be a multiple of learn.envs",
-        )?;
-        must(l.replay.is_multiple_of(l.envs), "learn.replay must be a multiple of learn.envs")?;
-        must(
-            l.n_step >= 1 && l.replay / l.envs >= l.n_step,
-            "learn.replay must hold n_step rows of all envs",
-        )?;
-        must(l.gamma > 0.0 && l.gamma < 1.0, "learn.gamma must be between 0 and 1")?;
-        must(
-            (0.0..1.0).contains(&l.beta1) && (0.0..1.0).contains(&l.beta2),
-            "learn: betas must be in 0 to 1",
-        )?;
-        must(
-            l.learning_rate > 0.0 && l.learning_rate < 0.0039,
-            "learn.learning_rate must be in 0 to 0.0039",
-        )?;
-        must((0.0..=1.0).contains(&l.tau), "learn.tau must be in 0 to 1")?;
-        must((0.0..1.0).contains(&l.weight_decay), "learn.weight_decay must be in 0 to 1")?;
-        must((0.0..65_536.0).contains(&l.clip), "learn.clip must be in 0 to 65,536")?;
-        must(
-            (0.0..=1.0).contains(&l.explore_start) && (0.0..=1.0).contains(&l.explore_end),
-            "learn: explore_start and explore_end must be in 0 to 1",
-        )?;
-        let n = &self.network;
-        must(n.stream >= 32 && n.stream.is_multiple_of(32), "network.stream must be a multiple of 32")?;
-        must((2..=64).contains(&n.atoms), "network.atoms must be 2 to 64")?;
-        must(n.v_max > 0.0 && n.v_max.is_finite(), "network.v_max must be above 0")?;
-        must(n.lookback >= 1 && n.inputs.is_multiple_of(8), "network.inputs must be a multiple of 8")?;
-        let d = &self.data;
-        must(
-            d.train_share > 0.0 && d.validation_share > 0.0 && d.train_share + d.validation_share < 1.0,
-            "data: train_share and validation_share must leave a share for the test window",
-        )?;
-        let m = &self.market;
-        must((0.0..=1000.0).contains(&m.leverage), "market.leverage must be in 0 to 1000")?;
-        must((0.0..=1.0).contains(&m.participation_cap), "market.participation_cap must be in 0 to 1")?;
-        must((0.0..1.0).contains(&m.ruin), "market.ruin must be in 0 to 1")?;
-        must((0..=10_000).contains(&m.band_bp), "market.band_bp must be 0 to 10,000")
     }
 }
 
@@ -303,23 +252,40 @@ fn merge(into: &mut toml::Table, from: toml::Table) {
     }
 }
 
+/// Overwrites a value that is there; what is wrong otherwise.
 fn set_key(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
-    let unknown = || format!("there is no key '{key}'");
-    match key.split_once('.') {
-        Some((head, rest)) => match table.get_mut(head) {
-            Some(toml::Value::Table(t)) => set_key(t, rest, value).map_err(|_| unknown()),
-            _ => Err(unknown()),
-        },
-        None => {
-            let slot = table.get_mut(key).ok_or_else(unknown)?;
-            // `1` for a number that is a float by default.
-            *slot = match (&slot, value) {
-                (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
-                (_, value) => value,
-            };
-            Ok(())
+    let (mut place, mut slot) = (String::new(), None);
+    let mut table = Some(table);
+    for part in key.split('.') {
+        let Some(inside) = table.take() else {
+            return Err(format!("there is no key '{key}': {place} is a value"));
+        };
+        if !inside.contains_key(part) {
+            let keys: Vec<&str> = inside.keys().map(String::as_str).collect();
+            let place = if place.is_empty() { "the configuration" } else { place.as_str() };
+            let size = if key == "size" { "; a size is chosen by --size or in a file" } else { "" };
+            return Err(format!("there is no key '{key}': {place} has {}{size}", keys.join(", ")));
+        }
+        place = if place.is_empty() { part.to_owned() } else { format!("{place}.{part}") };
+        match inside.get_mut(part) {
+            Some(toml::Value::Table(t)) => table = Some(t),
+            other => slot = other,
         }
     }
+    let Some(slot) = slot else {
+        let keys: Vec<&str> = table.iter().flat_map(|t| t.keys()).map(String::as_str).collect();
+        return Err(format!("{place} is a group of keys: set one of them ({})", keys.join(", ")));
+    };
+    // `1` for a number that is a float by default.
+    let value = match (&slot, value) {
+        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
+        (_, value) => value,
+    };
+    if slot.type_str() != value.type_str() {
+        return Err(format!("{place} must be of type {}, and this is {}", slot.type_str(), value.type_str()));
+    }
+    *slot = value;
+    Ok(())
 }
 
 #[cfg(test)]

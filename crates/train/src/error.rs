@@ -36,11 +36,43 @@ pub enum TrainError {
     },
     /// The environments.
     #[error(transparent)]
-    Env(#[from] EnvError),
+    Env(EnvError),
+    /// More memory than the device has.
+    #[error(
+        "the run does not fit into memory: make population, learn.replay, learn.envs, learn.batch or the network smaller"
+    )]
+    Memory(#[source] DeviceError),
     /// The plan.
     #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(PlanError),
     /// The device.
     #[error(transparent)]
-    Device(#[from] DeviceError),
+    Device(DeviceError),
+}
+
+impl From<DeviceError> for TrainError {
+    fn from(e: DeviceError) -> Self {
+        match e {
+            e @ DeviceError::OutOfMemory { .. } => TrainError::Memory(e),
+            e => TrainError::Device(e),
+        }
+    }
+}
+
+impl From<EnvError> for TrainError {
+    fn from(e: EnvError) -> Self {
+        match e {
+            EnvError::Device(e) => e.into(),
+            e => TrainError::Env(e),
+        }
+    }
+}
+
+impl From<PlanError> for TrainError {
+    fn from(e: PlanError) -> Self {
+        match e {
+            PlanError::Device(e) => e.into(),
+            e => TrainError::Plan(e),
+        }
+    }
 }

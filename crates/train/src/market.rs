@@ -180,6 +180,13 @@ fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook,
         i.start_cash_money().ok_or_else(|| wrong(format!("the starting cash of {} does not fit", i.name)))?
     };
     let own = i.max_leverage_e4;
+    if e4(m.leverage) > own {
+        let (asked, allowed) = (m.leverage, f64::from(own) / 1e4);
+        return Err(wrong(format!(
+            "market.leverage is {asked}: {} allows {allowed} at most; 0 takes that",
+            i.name
+        )));
+    }
     Ok(RuleBook {
         instrument: i.name.clone(),
         quote_currency: i.quote_currency.clone(),
@@ -200,7 +207,7 @@ fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook,
         impact_e2: 50,
         participation_cap_e4: e4(m.participation_cap),
         liquidation_penalty_e7: i.liquidation_penalty_e7,
-        max_leverage_e4: if m.leverage > 0.0 { e4(m.leverage).min(own) } else { own },
+        max_leverage_e4: if m.leverage > 0.0 { e4(m.leverage) } else { own },
         band_bp: m.band_bp,
         financing_long_e7: i.financing_long_e7,
         financing_short_e7: i.financing_short_e7,

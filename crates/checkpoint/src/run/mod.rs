@@ -88,6 +88,14 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
+    /// Refuses a folder in which [`RunFolder::create`] can't make a run, so that this is known before long work.
+    ///
+    /// # Errors
+    /// A folder that holds a run or anything else, or that can't be read.
+    pub fn check_free(path: &Path) -> Result<()> {
+        refuse_occupied(path)
+    }
+
     /// Makes a run in a new or empty folder.
     ///
     /// # Errors
@@ -247,7 +255,7 @@ fn refuse_occupied(path: &Path) -> Result<()> {
     let found = names(path)?;
     let has = |name: &str| found.iter().any(|f| f == name);
     if has(RUN) {
-        return Err(CheckpointError::file(
+        return Err(CheckpointError::refused(
             path,
             "there is a run in this folder",
             "resume it, or choose another folder for a new one",
@@ -261,7 +269,7 @@ fn refuse_occupied(path: &Path) -> Result<()> {
     if found.is_empty() || has(LOCK) && found.iter().all(ours) {
         return Ok(());
     }
-    Err(CheckpointError::file(
+    Err(CheckpointError::refused(
         path,
         format!("this folder is not empty and not a run (it holds {})", found[0]),
         "choose a new or empty folder",

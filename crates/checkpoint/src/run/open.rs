@@ -108,7 +108,7 @@ fn read_config(path: &Path) -> Result<String> {
     let bytes = fs::read(&at).map_err(|e| CheckpointError::io("read", &at, e))?;
     match String::from_utf8(bytes) {
         Ok(text) if Digest::of(text.as_bytes()).mark() == marker.config => Ok(text),
-        _ => Err(CheckpointError::file(
+        _ => Err(CheckpointError::refused(
             &at,
             "changed since the run was made",
             "undo the change, or start a new run with it in another folder",

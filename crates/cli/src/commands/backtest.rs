@@ -1,15 +1,15 @@
 use super::{
     finish::agents,
-    open,
+    open, place,
     report::{Paper, write_paper},
-    source::load_bars,
+    source::{load_bars, load_own_bars},
     trained::TrainedRun,
 };
 use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_device::DeviceChoice;
-use foxhunt_ledger::Ledger;
+use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
 use foxhunt_train::Market;
 use std::path::{Path, PathBuf};
 
@@ -39,11 +39,11 @@ pub(crate) struct BacktestArgs {
 
 pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
     let trained = TrainedRun::open(&args.run)?;
-    if args.out.read_dir().is_ok_and(|mut d| d.next().is_some()) {
-        return Err(Failure::Check(format!("{} is not empty: name another folder", args.out.display())));
-    }
+    place::check_new(&args.out)?;
+    let recorded =
+        args.actions.as_deref().map(|path| Ok::<_, Failure>((path, Ledger::read(path)?))).transpose()?;
     let config = &trained.config;
-    let own = Market::prepare(load_bars(&config.data.files)?, config)?;
+    let own = Market::prepare(load_own_bars(&args.run, config)?.0, config)?;
     let (market, window) = if args.data.is_empty() {
         let window = TestWindow::test(&own);
         (own, window)
@@ -52,39 +52,71 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
         let rows = market.splits.train.start..market.bars.len();
         (market, TestWindow { name: "other data".into(), rows })
     };
+    if let Some((path, recorded)) = &recorded {
+        check_same(recorded, path, &market, &window)?;
+    }
     let device = open(args.device)?;
     let backtest = Backtest::new(&device, trained.dtype, config, &market, window)?;
-    let ledger = match &args.actions {
+    let ledger = match &recorded {
         None => agents(&backtest, &trained.saves, &trained.choices)?,
-        Some(path) => replay(&backtest, path)?,
+        Some((path, recorded)) => replay(&backtest, path, recorded)?,
     };
-    std::fs::create_dir_all(&args.out)
-        .map_err(|e| Failure::Check(format!("can't make the folder {}: {e}", args.out.display())))?;
-    write_paper(&Paper {
+    std::fs::create_dir_all(&args.out).map_err(|e| Failure::file("make the folder", &args.out, &e))?;
+    let lines = write_paper(&Paper {
         folder: &args.out,
         run: &args.run,
         backtest: &backtest,
         ledger: &ledger,
         config_text: &trained.config_text,
-    })
+    })?;
+    say!("{lines}")
+}
+
+/// Refuses a ledger of other bars or another stretch: its actions would mean nothing here.
+fn check_same(recorded: &Ledger, path: &Path, market: &Market, window: &TestWindow) -> Result<(), Failure> {
+    reconcile(recorded).map_err(|e| Failure::Check(format!("{}: {e}", path.display())))?;
+    let theirs = &recorded.header;
+    let close_ns = &market.bars.close_ns;
+    let (start, end) = (close_ns[window.rows.start], close_ns[window.rows.end - 1]);
+    let same_stretch = (theirs.window.start_ns, theirs.window.end_ns) == (start, end);
+    if theirs.data.sha256 == market.bars.source.sha256 && same_stretch {
+        return Ok(());
+    }
+    Err(Failure::Refused(format!(
+        "{} tells of the {} window of {} ({}), and not of this run's {} window of {} ({}): give a ledger of this run",
+        path.display(),
+        theirs.window.name,
+        theirs.instrument,
+        theirs.data.name,
+        window.name,
+        market.bars.instrument.name,
+        market.bars.source.path
+    )))
 }
 
 /// The recorded actions again, which must give the recorded ledger to the unit.
-fn replay(backtest: &Backtest<'_>, path: &Path) -> Result<Ledger, Failure> {
-    let recorded = Ledger::read(path)?;
-    let again = backtest.replay(&recorded)?;
+fn replay(backtest: &Backtest<'_>, path: &Path, recorded: &Ledger) -> Result<Ledger, Failure> {
+    let again = backtest.replay(recorded)?;
     let bars = recorded.bars.iter().zip(&again.bars).filter(|(a, b)| a != b).count();
     let fills = recorded.fills.iter().zip(&again.fills).filter(|(a, b)| a != b).count();
     let lengths = recorded.bars.len() == again.bars.len() && recorded.fills.len() == again.fills.len();
-    println!(
+    say!(
         "{} of {} bars and {} of {} fills come out as recorded",
         again.bars.len() - bars,
         recorded.bars.len(),
         again.fills.len() - fills,
         recorded.fills.len()
-    );
-    if bars == 0 && fills == 0 && lengths {
-        return Ok(again);
+    )?;
+    if bars > 0 || fills > 0 || !lengths {
+        let what = format!("{} is not reproduced: {bars} bars and {fills} fills differ", path.display());
+        return Err(Failure::Check(what));
     }
-    Err(Failure::Check(format!("{} is not reproduced: {bars} bars and {fills} fills differ", path.display())))
+    // Of what stands above the numbers only the program's version may be another.
+    let header = LedgerHeader { program: again.header.program.clone(), ..recorded.header.clone() };
+    if header != again.header {
+        let what =
+            format!("{}: the numbers are reproduced, but its header tells of other rules", path.display());
+        return Err(Failure::Check(what));
+    }
+    Ok(again)
 }

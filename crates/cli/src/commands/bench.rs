@@ -1,6 +1,6 @@
 use super::open;
 use crate::Failure;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, builder::RangedU64ValueParser, value_parser};
 use foxhunt_bench::{StepBench, StepResult};
 use foxhunt_core::DType;
 use foxhunt_device::{DeviceChoice, training_dtype};
@@ -15,10 +15,10 @@ pub(crate) enum BenchCommand {
 #[derive(Args)]
 pub(crate) struct StepArgs {
     /// Batch sizes
-    #[arg(long, value_delimiter = ',', default_value = "512,4096,16384")]
+    #[arg(long, value_delimiter = ',', default_value = "512,4096,16384", value_parser = count(1 << 20))]
     batch: Vec<usize>,
     /// Population sizes
-    #[arg(long, value_delimiter = ',', default_value = "1")]
+    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = count(4096))]
     population: Vec<usize>,
     /// Storage types; the device's own if left out
     #[arg(long, value_delimiter = ',')]
@@ -27,13 +27,13 @@ pub(crate) struct StepArgs {
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
     /// Rows of the replay: 2^20 on a GPU and 2^16 on a CPU if left out
-    #[arg(long)]
+    #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(2..=1 << 26))]
     rows: Option<usize>,
     /// Steps of one timing: 20 on a GPU and 3 on a CPU if left out
-    #[arg(long)]
+    #[arg(long, value_parser = value_parser!(u32).range(1..=1_000_000))]
     steps: Option<u32>,
     /// Timings, of which the median is reported: 30 on a GPU and 5 on a CPU if left out
-    #[arg(long)]
+    #[arg(long, value_parser = value_parser!(u32).range(1..=1_000_000))]
     repetitions: Option<u32>,
     /// Let F32 matrix products use TF32, as PyTorch's fast setting does
     #[arg(long)]
@@ -41,6 +41,10 @@ pub(crate) struct StepArgs {
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
+}
+
+fn count(most: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=most)
 }
 
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
@@ -55,11 +59,19 @@ fn step(args: &StepArgs) -> Result<(), Failure> {
     let gpu = device.is_cuda();
     let dtypes = if args.dtype.is_empty() { vec![training_dtype(&device)] } else { args.dtype.clone() };
     if !args.json {
-        println!("{device}");
-        println!(
+        say!("{device}")?;
+        say!(
             "{:<5} {:>6} {:>3} {:>10} {:>10} {:>17} {:>8} {:>9} {:>16}",
-            "dtype", "B", "P", "us/step", "us/member", "range", "TFLOP/s", "arena MiB", "loss"
-        );
+            "dtype",
+            "B",
+            "P",
+            "us/step",
+            "us/member",
+            "range",
+            "TFLOP/s",
+            "arena MiB",
+            "loss"
+        )?;
     }
     for dtype in dtypes {
         for &population in &args.population {
@@ -81,10 +93,9 @@ fn step(args: &StepArgs) -> Result<(), Failure> {
 
 fn print(r: &StepResult, json: bool) -> Result<(), Failure> {
     if json {
-        println!("{}", serde_json::to_string(r)?);
-        return Ok(());
+        return say!("{}", serde_json::to_string(r)?);
     }
-    println!(
+    say!(
         "{:<5} {:>6} {:>3} {:>10.1} {:>10.1} {:>17} {:>8.2} {:>9.0} {:>16}",
         r.dtype,
         r.batch,
@@ -95,6 +106,5 @@ fn print(r: &StepResult, json: bool) -> Result<(), Failure> {
         r.tflops,
         r.arena_bytes as f64 / f64::from(1 << 20),
         format!("{:.4} -> {:.4}", r.loss.0, r.loss.1)
-    );
-    Ok(())
+    )
 }

@@ -17,8 +17,7 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
     match command {
         DataCommand::Inspect { file } => {
             let files: Vec<String> = file.iter().cloned().collect();
-            print!("{}", inspect(&load_bars(&files)?));
-            Ok(())
+            say!("{}", inspect(&load_bars(&files)?).to_string().trim_end())
         }
     }
 }

@@ -17,16 +17,16 @@ pub(crate) struct DeviceArgs {
     #[arg(long)]
     check: bool,
     /// With --check, only what has a name that contains this
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "check")]
     only: Option<String>,
 }
 
 pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
     let device = open(args.device)?;
-    println!("device          {device}");
-    println!("training dtype  {}", training_dtype(&device));
+    say!("device          {device}")?;
+    say!("training dtype  {}", training_dtype(&device))?;
     for library in Device::libraries() {
-        println!("library         {library}");
+        say!("library         {library}")?;
     }
     if args.check { check(&device, args.only.as_deref()) } else { Ok(()) }
 }
@@ -40,12 +40,13 @@ struct Count {
 
 impl Count {
     /// Counts one thing that ran, and lists what is wrong with it under its line.
-    fn add(&mut self, problems: &[String]) {
+    fn add(&mut self, problems: &[String]) -> Result<(), Failure> {
         for p in problems {
-            println!("    {p}");
+            say!("    {p}")?;
         }
         self.ran += 1;
         self.failed += usize::from(!problems.is_empty());
+        Ok(())
     }
 }
 
@@ -60,11 +61,17 @@ fn result(problems: &[String]) -> &'static str {
 fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
     let mut count = Count::default();
     let chosen = |name: &str| only.is_none_or(|o| name.contains(o));
-    check_cases(device, &chosen, &mut count);
-    check_numbers(device, &chosen, &mut count);
-    check_parity(device, &chosen, &mut count);
+    check_cases(device, &chosen, &mut count)?;
+    check_numbers(device, &chosen, &mut count)?;
+    check_parity(device, &chosen, &mut count)?;
     let Count { ran, failed } = count;
-    println!("{} passed, {failed} failed", ran - failed);
+    if ran == 0 {
+        return Err(Failure::Unusable(format!(
+            "no check is called {}: leave --only out to see all",
+            only.unwrap_or("")
+        )));
+    }
+    say!("{} passed, {failed} failed", ran - failed)?;
     if failed == 0 {
         Ok(())
     } else {
@@ -72,26 +79,26 @@ fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) -> Result<(), Failure> {
     let chosen: Vec<_> = cases().into_iter().filter(|c| chosen(c.name())).collect();
     if chosen.is_empty() {
-        return;
+        return Ok(());
     }
     let cpu = [Device::cpu()];
     let mut products = DType::ALL.map(|dtype| (dtype, None));
-    println!("\n{:<24} {:<5} {:>5} {:>10} {:>10}  result", "case", "dtype", "runs", "compared", "difference");
+    say!("\n{:<24} {:<5} {:>5} {:>10} {:>10}  result", "case", "dtype", "runs", "compared", "difference")?;
     for case in &chosen {
         for (dtype, largest) in &mut products {
             let r = check_case(case.as_ref(), *dtype, device, &cpu);
-            println!(
+            say!(
                 "{:<24} {dtype:<5} {:>5} {:>10} {:>10}  {}",
                 r.name,
                 r.runs,
                 r.compared,
                 short(r.difference),
                 result(&r.failures)
-            );
-            count.add(&r.failures);
+            )?;
+            count.add(&r.failures)?;
             if !case.exact() {
                 *largest = Some(largest.unwrap_or(0.0_f64).max(r.difference));
             }
@@ -99,46 +106,49 @@ fn check_cases(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count
     }
     for (dtype, largest) in products {
         if let Some(largest) = largest {
-            println!(
+            say!(
                 "matrix products, {dtype}: largest difference {} of {:.1e} allowed",
                 short(largest),
                 allowed(dtype)
-            );
+            )?;
         }
     }
+    Ok(())
 }
 
-fn check_numbers(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+fn check_numbers(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) -> Result<(), Failure> {
     let chosen: Vec<_> = numbers().into_iter().filter(|n| chosen(n.name)).collect();
     if chosen.is_empty() {
-        return;
+        return Ok(());
     }
-    println!("\n{:<24} result", "numbers");
+    say!("\n{:<24} result", "numbers")?;
     for n in &chosen {
         let problems: Vec<String> = match (n.measure)(device) {
             Ok(all) => all.iter().filter(|m| !m.holds()).map(ToString::to_string).collect(),
             Err(e) => vec![e.to_string()],
         };
-        println!("{:<24} {}", n.name, result(&problems));
-        count.add(&problems);
+        say!("{:<24} {}", n.name, result(&problems))?;
+        count.add(&problems)?;
     }
+    Ok(())
 }
 
-fn check_parity(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) {
+fn check_parity(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Count) -> Result<(), Failure> {
     let chosen: Vec<_> = parities().into_iter().filter(|p| chosen(p.name)).collect();
     if chosen.is_empty() {
-        return;
+        return Ok(());
     }
     let reference = reference(device);
-    println!("\n{:<24} {:<5} {:<6}  against {reference}", "parity", "dtype", "result");
+    say!("\n{:<24} {:<5} {:<6}  against {reference}", "parity", "dtype", "result")?;
     for p in &chosen {
         for dtype in DType::ALL {
             let (said, problems) = match (p.compare)(device, &reference, dtype) {
                 Ok(c) => (c.said, c.found),
                 Err(e) => ("not compared".into(), vec![e.to_string()]),
             };
-            println!("{:<24} {dtype:<5} {:<6}  {said}", p.name, result(&problems));
-            count.add(&problems);
+            say!("{:<24} {dtype:<5} {:<6}  {said}", p.name, result(&problems))?;
+            count.add(&problems)?;
         }
     }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //! window, its ledger and the report.
 
 use super::{
+    place,
     report::{Paper, write_paper},
     trained::saved,
 };
@@ -46,14 +47,10 @@ pub(crate) struct Finish<'a> {
     pub(crate) dtype: DType,
 }
 
-/// Chooses, backtests, writes.
-pub(crate) fn finish(x: &Finish<'_>) -> Result<(), Failure> {
+/// Chooses, backtests, writes; gives the lines for the terminal.
+pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
     let choices = choose(x)?;
-    let mut text = serde_json::to_string_pretty(&choices)?;
-    text.push('\n');
-    let path = x.folder.join(SELECTION);
-    std::fs::write(&path, text)
-        .map_err(|e| Failure::Check(format!("can't write {}: {e}", path.display())))?;
+    place::write_json(&x.folder.join(SELECTION), &choices)?;
     let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::test(x.market))?;
     let ledger = agents(&backtest, x.saves, &choices)?;
     write_paper(&Paper {
@@ -83,7 +80,7 @@ fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
             }
         }
     }
-    let missing = || Failure::Check(format!("{} has no saved weights to choose from", x.folder.display()));
+    let missing = || Failure::Unusable(format!("{} has no saved weights to choose from", x.folder.display()));
     best.into_iter().collect::<Option<Vec<_>>>().ok_or_else(missing)
 }
 

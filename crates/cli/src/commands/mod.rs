@@ -5,8 +5,10 @@ pub(crate) mod bench;
 pub(crate) mod data;
 pub(crate) mod device;
 mod finish;
+mod place;
 mod progress;
 mod report;
+mod setting;
 mod source;
 pub(crate) mod train;
 mod trained;
@@ -19,7 +21,7 @@ use foxhunt_device::{Device, DeviceChoice};
 fn open(choice: DeviceChoice) -> Result<Device, Failure> {
     let (device, notes) = Device::choose(choice)?;
     for note in notes {
-        eprintln!("note: {note}");
+        note!("note: {note}");
     }
     Ok(device)
 }

@@ -1,6 +1,9 @@
 //! A backtest on paper: the ledger, the page, and a few lines for the terminal.
 
-use super::finish::{LEDGER, REPORT};
+use super::{
+    finish::{LEDGER, REPORT},
+    place,
+};
 use crate::Failure;
 use foxhunt_backtest::{Backtest, buy_and_hold};
 use foxhunt_ledger::{Ledger, reconcile};
@@ -20,7 +23,8 @@ pub(crate) struct Paper<'a> {
     pub(crate) config_text: &'a str,
 }
 
-pub(crate) fn write_paper(x: &Paper<'_>) -> Result<(), Failure> {
+/// Writes ledger and page; gives the lines for the terminal, to be printed when all is on disk.
+pub(crate) fn write_paper(x: &Paper<'_>) -> Result<String, Failure> {
     let hold = x.backtest.strategy(&buy_and_hold(x.backtest.window()))?;
     x.ledger.write(&x.folder.join(LEDGER))?;
     let curves = learning_curves(&x.run.join("metrics.jsonl"))?;
@@ -29,19 +33,17 @@ pub(crate) fn write_paper(x: &Paper<'_>) -> Result<(), Failure> {
         ReportInput { ledger: x.ledger, baselines: &baselines, curves: &curves, config_toml: x.config_text };
     let page = x.folder.join(REPORT);
     write_report(&page, &input)?;
-    table(x.ledger, &baselines[0])?;
-    println!("\nreport          {}", page.display());
-    Ok(())
+    let table = table(x.ledger, &baselines[0], x.backtest.window().decisions())?;
+    Ok(format!("{table}\nreport          {}", page.display()))
 }
 
 /// The lines of `metrics.jsonl`, by member.
 fn learning_curves(path: &Path) -> Result<Vec<LearningCurve>, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|e| Failure::Check(format!("can't read {}: {e}", path.display())))?;
+    let text = place::read(path)?;
     let mut members: BTreeMap<u32, Vec<EpochPoint>> = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
         let r: EpochReport = serde_json::from_str(line)
-            .map_err(|e| Failure::Check(format!("{} line {}: {e}", path.display(), number + 1)))?;
+            .map_err(|e| Failure::Unusable(format!("{} line {}: {e}", path.display(), number + 1)))?;
         // What an epoch could not say is left out of the chart.
         members.entry(r.member as u32).or_default().push(EpochPoint {
             epoch: r.epoch,
@@ -63,8 +65,8 @@ fn value(n: &Named) -> String {
     }
 }
 
-/// A few metrics of every member beside buy-and-hold.
-fn table(ledger: &Ledger, hold: &Ledger) -> Result<(), Failure> {
+/// A few metrics of every member beside buy-and-hold, over a window of so many decisions.
+fn table(ledger: &Ledger, hold: &Ledger, decisions: usize) -> Result<String, Failure> {
     const SHOWN: [&str; 6] =
         ["total_return", "sharpe_bars", "max_drawdown_closes", "turnover", "trip_count", "win_rate"];
     type Column = (String, Vec<(String, String)>);
@@ -86,22 +88,24 @@ fn table(ledger: &Ledger, hold: &Ledger) -> Result<(), Failure> {
     let mut all = columns(ledger)?;
     all.extend(columns(hold)?);
     let window = &ledger.header.window;
-    println!(
-        "{} window, {} decisions, all costs included",
-        window.name,
-        ledger.bars_of(0).len().saturating_sub(1)
-    );
-    print!("{:<28}", "");
-    for (label, _) in &all {
-        print!("{label:>16}");
-    }
-    println!();
+    let mut text = format!("{} window, {decisions} decisions, all costs included\n", window.name);
+    let mut line = |first: &str, cells: &mut dyn Iterator<Item = &String>| {
+        text.push_str(&format!("{first:<28}"));
+        cells.for_each(|cell| text.push_str(&format!("{cell:>16}")));
+        text.push('\n');
+    };
+    line("", &mut all.iter().map(|(label, _)| label));
     for row in 0..all.first().map_or(0, |(_, rows)| rows.len()) {
-        print!("{:<28}", all[0].1[row].0);
-        for (_, rows) in &all {
-            print!("{:>16}", rows[row].1);
-        }
-        println!();
+        line(&all[0].1[row].0, &mut all.iter().map(|(_, rows)| &rows[row].1));
     }
-    Ok(())
+    // Whoever was ruined has no more decisions: figures beside one another are then of stretches of different length.
+    let ended: Vec<String> = [ledger, hold]
+        .into_iter()
+        .flat_map(|l| (0..l.members()).map(|m| l.bars_of(m).len().saturating_sub(1)))
+        .map(|made| if made < decisions { format!("bar {made}") } else { "no".to_owned() })
+        .collect();
+    if ended.iter().any(|e| e != "no") {
+        line("Ruined", &mut ended.iter());
+    }
+    Ok(text)
 }

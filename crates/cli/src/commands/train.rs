@@ -1,18 +1,19 @@
 use super::{
     finish::{Finish, finish},
-    open,
+    open, place,
     progress::Progress,
-    source::{load_bars, resolve},
+    setting::{SETTING, Setting, device_name},
+    source::{load_bars, load_own_bars, resolve},
 };
 use crate::Failure;
-use clap::Args;
+use clap::{Args, builder::RangedU64ValueParser};
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
 use foxhunt_train::{Config, EpochReport, Market, Size, Trainer};
 use serde_json::{Value, json};
 use std::{
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -26,7 +27,7 @@ use std::{
   foxhunt train --data XBTUSD_60.csv.gz --population 8 --set learn.gamma=0.995 --out runs/btc
   foxhunt train --resume runs/btc")]
 pub(crate) struct TrainArgs {
-    /// A file of bars; the embedded sample if left out
+    /// A file of bars; the embedded sample if left out. A relative path counts from where foxhunt is started
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     data: Vec<String>,
     /// A TOML file of configuration; unknown keys are errors
@@ -45,13 +46,13 @@ pub(crate) struct TrainArgs {
     #[arg(long, default_value = "auto", value_parser = dtype)]
     dtype: DTypeChoice,
     /// Members of the population
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     population: Option<usize>,
     /// Seed of everything random
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = seed())]
     seed: Option<u64>,
     /// Epochs
-    #[arg(long, conflicts_with = "resume")]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     epochs: Option<u32>,
     /// The run's folder, new or empty
     #[arg(long, value_name = "DIR", default_value = "runs/latest", conflicts_with = "resume")]
@@ -60,8 +61,8 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
     /// Minutes between full saves, with which a run can go on; 0 saves after every epoch
-    #[arg(long, value_name = "MINUTES", default_value_t = 5.0)]
-    save_every: f64,
+    #[arg(long, value_name = "MINUTES", default_value = "5", allow_negative_numbers = true, value_parser = minutes)]
+    save_every: Duration,
 }
 
 /// What --dtype says.
@@ -76,6 +77,19 @@ impl DTypeChoice {
 
 pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
     if s == "auto" { Ok(DTypeChoice(None)) } else { s.parse().map(|d| DTypeChoice(Some(d))) }
+}
+
+/// TOML's integers end at 2^63 - 1, and the seed must come back from the run's config.toml.
+fn seed() -> RangedU64ValueParser<u64> {
+    RangedU64ValueParser::new().range(0..=i64::MAX as u64)
+}
+
+fn minutes(s: &str) -> Result<Duration, String> {
+    const WEEK: f64 = 10_080.0;
+    match s.parse::<f64>() {
+        Ok(m) if (0.0..=WEEK).contains(&m) => Ok(Duration::from_secs_f64(60.0 * m)),
+        _ => Err(format!("give a number of minutes from 0 to {WEEK}")),
+    }
 }
 
 fn size(s: &str) -> Result<Size, String> {
@@ -95,18 +109,26 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        eprintln!("\nstopping after this epoch, with a save; again to stop at once");
+        note!("\nstopping after this epoch, with a save; again to stop at once");
     });
     if let Err(e) = handler {
-        eprintln!("note: Ctrl-C will not save: {e}");
+        note!("note: Ctrl-C will not save: {e}");
     }
-    let mut session = Session::open(args)?;
-    if session.folder.status() == Status::Finished {
-        println!("{} is finished", session.folder.path().display());
-        return Ok(());
-    }
-    session.train(Duration::from_secs_f64(60.0 * args.save_every.max(0.0)))?;
-    session.finish()
+    let mut session = match &args.resume {
+        None => Session::create(args)?,
+        Some(path) => {
+            let (folder, save) = RunFolder::open(path)?;
+            for note in folder.notes() {
+                note!("note: {note}");
+            }
+            if folder.status() == Status::Finished {
+                return say!("{} is finished", path.display());
+            }
+            Session::resume(folder, save, args)?
+        }
+    };
+    session.train(args.save_every)?;
+    say!("{}", session.finish()?)
 }
 
 /// A run being trained.
@@ -120,15 +142,7 @@ struct Session {
 }
 
 impl Session {
-    fn open(args: &TrainArgs) -> Result<Self, Failure> {
-        let device = open(args.device)?;
-        match &args.resume {
-            Some(path) => Self::resume(path, device, args.dtype),
-            None => Self::create(args, device),
-        }
-    }
-
-    fn create(args: &TrainArgs, device: Device) -> Result<Self, Failure> {
+    fn create(args: &TrainArgs) -> Result<Self, Failure> {
         let mut set = args.set.clone();
         set.extend(args.population.map(|p| format!("population={p}")));
         set.extend(args.seed.map(|s| format!("seed={s}")));
@@ -137,43 +151,55 @@ impl Session {
         if !args.data.is_empty() {
             config.data.files.clone_from(&args.data);
         }
-        // All that can be wrong with data or sizes is found before there is a folder.
+        // All that can be wrong with folder, data or sizes is found before there is a folder.
+        place::check_reachable(&args.out)?;
+        RunFolder::check_free(&args.out)?;
         let market = Market::prepare(load_bars(&config.data.files)?, &config)?;
+        let device = open(args.device)?;
         let dtype = args.dtype.on(&device);
         let trainer = Trainer::new(&device, dtype, &config, &market)?;
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
+        Setting::new(&device, dtype, &market.bars).write(folder.path())?;
         Ok(Session { folder, config, market, device, dtype, trainer })
     }
 
-    fn resume(path: &Path, device: Device, choice: DTypeChoice) -> Result<Self, Failure> {
-        let (folder, save) = RunFolder::open(path)?;
-        for note in folder.notes() {
-            eprintln!("note: {note}");
-        }
+    fn resume(folder: RunFolder, save: Option<Save>, args: &TrainArgs) -> Result<Self, Failure> {
+        let path = folder.path().to_owned();
+        let path = path.as_path();
         let place = path.join("config.toml").display().to_string();
         let config = Config::resolve(Some((&place, folder.config())), None, &[])?;
-        let market = Market::prepare(load_bars(&config.data.files)?, &config)?;
+        let (bars, setting) = load_own_bars(path, &config)?;
+        let market = Market::prepare(bars, &config)?;
+        let device = open(args.device)?;
         let resumable = save.filter(|s| folder.status() == Status::Resumable && s.state_path().is_some());
         let host = match resumable.as_ref().and_then(Save::state_path) {
             Some(state) => Some(foxhunt_checkpoint::read_host(&state)?),
             None => None,
         };
-        let saved = host.as_ref().and_then(|h| h["dtype"].as_str()).and_then(|d| d.parse::<DType>().ok());
-        let dtype = match (saved, choice.0) {
+        let own = setting.as_ref().and_then(|s| s.dtype().ok());
+        let dtype = match (own, args.dtype.0) {
             (Some(saved), Some(asked)) if saved != asked => {
-                return Err(Failure::Check(format!(
+                return Err(Failure::Refused(format!(
                     "{} was trained in {saved}: it can't go on in {asked}; leave --dtype out",
                     path.display()
                 )));
             }
             (Some(saved), _) => saved,
-            (None, _) => choice.on(&device),
+            (None, _) => args.dtype.on(&device),
         };
+        // Stopped between the folder and its setting: the run begins only now.
+        if setting.is_none() {
+            if resumable.is_some() {
+                let what = format!("{} is missing: restore it from a copy", path.join(SETTING).display());
+                return Err(Failure::Unusable(what));
+            }
+            Setting::new(&device, dtype, &market.bars).write(path)?;
+        }
         let mut trainer = Trainer::new(&device, dtype, &config, &market)?;
         if let (Some(save), Some(host)) = (resumable, host) {
             let name = device_name(&device);
             if host["device"].as_str().is_some_and(|d| d != name) {
-                eprintln!(
+                note!(
                     "note: saved on another device ({}): the run goes on, but not bit for bit",
                     host["device"]
                 );
@@ -206,7 +232,7 @@ impl Session {
             if stop && !done {
                 progress.finish();
                 let path = self.folder.path().display();
-                eprintln!(
+                note!(
                     "saved after epoch {}; go on with: foxhunt train --resume {path}",
                     self.trainer.epochs_done()
                 );
@@ -235,8 +261,8 @@ impl Session {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<(), Failure> {
-        finish(&Finish {
+    fn finish(mut self) -> Result<String, Failure> {
+        let lines = finish(&Finish {
             folder: self.folder.path(),
             saves: self.folder.saves(),
             config: &self.config,
@@ -246,13 +272,8 @@ impl Session {
             dtype: self.dtype,
         })?;
         self.folder.finish()?;
-        Ok(())
+        Ok(lines)
     }
-}
-
-/// The device as a save records it: without the number of threads, which changes no bit.
-fn device_name(device: &Device) -> String {
-    device.cuda_info().map_or_else(|| "CPU".to_owned(), |info| info.name.clone())
 }
 
 fn line(report: &EpochReport) -> Value {

@@ -1,6 +1,9 @@
 //! A run whose members have been chosen, as commands read it.
 
-use super::finish::{Choice, SELECTION};
+use super::{
+    finish::{Choice, SELECTION},
+    place::read,
+};
 use crate::Failure;
 use foxhunt_checkpoint::{NamedTensors, RunFolder, Save};
 use foxhunt_core::DType;
@@ -25,13 +28,21 @@ impl TrainedRun {
         let config = Config::resolve(Some((&place.display().to_string(), &config_text)), None, &[])?;
         let selection = run.join(SELECTION);
         if !selection.exists() {
-            return Err(Failure::Check(format!(
+            return Err(Failure::Refused(format!(
                 "{0} has not chosen its members yet: finish it with foxhunt train --resume {0}",
                 run.display()
             )));
         }
-        let choices: Vec<Choice> = serde_json::from_str(&read(&selection)?)
-            .map_err(|e| Failure::Check(format!("{}: {e}: finish the run again", selection.display())))?;
+        let damaged = |what: String| {
+            let file = selection.display();
+            Failure::Unusable(format!("{file} is not as foxhunt wrote it ({what}): restore it from a copy"))
+        };
+        let choices: Vec<Choice> =
+            serde_json::from_str(&read(&selection)?).map_err(|e| damaged(e.to_string()))?;
+        let ids = config.member_ids();
+        if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
+            return Err(damaged(format!("it must name the members {ids:?}")));
+        }
         let mut trained = TrainedRun { config, config_text, saves, choices, dtype: DType::F32 };
         if let Some(tensor) = trained.weights()?.first().and_then(|w| w.iter().next().map(|(_, t)| t.dtype)) {
             trained.dtype = tensor;
@@ -53,10 +64,8 @@ impl TrainedRun {
 /// The save of an epoch.
 pub(crate) fn saved(saves: &[Save], epoch: u64) -> Result<&Save, Failure> {
     saves.iter().find(|s| s.epoch() == epoch).ok_or_else(|| {
-        Failure::Check(format!("the weights of epoch {epoch} are gone: train again, or restore its folder"))
+        Failure::Unusable(format!(
+            "the weights of epoch {epoch} are gone: train again, or restore its folder"
+        ))
     })
-}
-
-pub(crate) fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|e| Failure::Check(format!("can't read {}: {e}", path.display())))
 }

@@ -1,6 +1,6 @@
 use super::{
     open,
-    source::load_bars,
+    source::{load_bars, load_own_bars},
     train::{DTypeChoice, dtype},
     trained::TrainedRun,
 };
@@ -51,10 +51,13 @@ struct Setting {
 
 impl VerifyArgs {
     fn setting(&self) -> Result<Setting, Failure> {
-        let device = open(self.device)?;
         let trained = self.run.as_deref().map(TrainedRun::open).transpose()?;
         let config = trained.as_ref().map_or_else(|| Config::of(Size::Small), |t| t.config.clone());
-        let bars = load_bars(if self.data.is_empty() { &config.data.files } else { &self.data })?;
+        let bars = match &self.run {
+            Some(run) if self.data.is_empty() => load_own_bars(run, &config)?.0,
+            _ => load_bars(&self.data)?,
+        };
+        let device = open(self.device)?;
         let own = trained.as_ref().map(|t| t.dtype);
         let dtype = self.dtype.0.or(own).unwrap_or_else(|| self.dtype.on(&device));
         Ok(Setting { device, dtype, config, bars, trained })
@@ -94,6 +97,6 @@ pub(crate) fn run(command: &VerifyCommand) -> Result<(), Failure> {
 }
 
 fn verdict(what: &str, report: &dyn Display, passed: bool) -> Result<(), Failure> {
-    println!("{report}");
-    if passed { Ok(()) } else { Err(Failure::Check(format!("{what} failed"))) }
+    let said = say!("{report}");
+    if passed { said } else { Err(Failure::Check(format!("{what} failed"))) }
 }

@@ -1,0 +1,47 @@
+//! Files and folders that commands read and write themselves.
+
+use crate::Failure;
+use serde::Serialize;
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::Path,
+};
+
+/// The text of a file.
+pub(crate) fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))
+}
+
+/// Writes JSON for people and programs, whole or not at all.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    let temporary = path.with_extension("json.tmp");
+    File::create(&temporary)
+        .and_then(|mut f| f.write_all(text.as_bytes()).and_then(|()| f.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path))
+        .map_err(|e| Failure::file("write", path, &e))
+}
+
+/// Refuses a folder for results that can't be made or holds something, before there are results.
+pub(crate) fn check_new(folder: &Path) -> Result<(), Failure> {
+    check_reachable(folder)?;
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Failure::Refused(format!("{} is not empty: name another folder", folder.display())));
+    }
+    Ok(())
+}
+
+/// Refuses a folder on whose path there is a file.
+pub(crate) fn check_reachable(folder: &Path) -> Result<(), Failure> {
+    // The working folder, where the path's first part is not there yet, is one.
+    match folder.ancestors().find(|a| a.exists()) {
+        Some(file) if !file.is_dir() => Err(Failure::Unusable(format!(
+            "can't make the folder {}: {} is a file; name another folder",
+            folder.display(),
+            file.display()
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,31 @@
+//! What is printed: results on standard output, everything else on standard error.
+
+use crate::Failure;
+use std::{
+    fmt,
+    io::{self, ErrorKind, Write},
+};
+
+/// Prints a line of results; the arguments are those of `println!`. `println!` itself panics where nobody reads.
+macro_rules! say {
+    ($($what:tt)*) => { $crate::output::line(format_args!($($what)*)) };
+}
+
+/// Prints a line for the person at the terminal, if there is one.
+macro_rules! note {
+    ($($what:tt)*) => { $crate::output::aside(format_args!($($what)*)) };
+}
+
+/// A line on standard output.
+pub(crate) fn line(what: fmt::Arguments<'_>) -> Result<(), Failure> {
+    match writeln!(io::stdout().lock(), "{what}") {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Err(Failure::ReaderLeft),
+        Err(e) => Err(Failure::Unusable(format!("can't write to standard output: {e}"))),
+    }
+}
+
+/// A line on standard error. There is nowhere to tell of a failure.
+pub(crate) fn aside(what: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "{what}");
+}

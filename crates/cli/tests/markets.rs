@@ -1,0 +1,59 @@
+//! Real markets through the whole program. The files are not part of the repository: FOXHUNT_SHARED_DATA names their
+//! folder, and without it these tests pass with a notice.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::foxhunt;
+use std::{fs, path::PathBuf};
+
+fn market(file: &str) {
+    let Some(root) = std::env::var_os("FOXHUNT_SHARED_DATA").map(PathBuf::from) else {
+        eprintln!("skipped: FOXHUNT_SHARED_DATA names no folder with {file}");
+        return;
+    };
+    let path =
+        [root.join("ohlcv").join(file), root.join("data/ohlcv").join(file)].into_iter().find(|p| p.exists());
+    let Some(path) = path else {
+        eprintln!("skipped: there is no ohlcv/{file} in {}", root.display());
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let options = "--device cpu --population 2 --epochs 2 --set learn.collect=4096 --set learn.updates=32 --set \
+                   learn.replay=16384 --out run";
+    let done = foxhunt(folder.path(), &format!("train --data {} {options}", path.display())).works();
+    for sign in ["NaN", "inf", "undefined"] {
+        assert!(!done.out.contains(sign), "{}", done.out);
+    }
+    let run = folder.path().join("run");
+    let metrics = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    assert_eq!(metrics.lines().count(), 4);
+    for line in metrics.lines() {
+        let epoch: serde_json::Value = serde_json::from_str(line).unwrap();
+        let loss = epoch["loss"].as_f64().unwrap();
+        // The cross-entropy of 51 atoms begins near ln 51.
+        assert!((0.5..4.5).contains(&loss), "{line}");
+        assert_eq!(epoch["skipped"], 0, "{line}");
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    for sign in ["NaN", ">inf", "Infinity"] {
+        assert!(!page.contains(sign), "{sign}");
+    }
+    let again = foxhunt(folder.path(), "backtest run --device cpu --actions run/ledger --out again").works();
+    assert!(again.out.contains("come out as recorded"), "{}", again.out);
+}
+
+#[test]
+fn bitcoin_hourly() {
+    market("xbtusd_kraken_1h_2013_2023.csv.gz");
+}
+
+#[test]
+fn euro_hourly_with_bid_and_ask() {
+    market("eurusd_1h_bidask_2007_2018.csv.gz");
+}
+
+#[test]
+fn a_share_by_the_minute() {
+    market("nvda_1m_202301.csv.gz");
+}

@@ -1,0 +1,214 @@
+//! A run's folder as other commands find it: whole, repeated, stopped, damaged.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{TINY, assert_same, command, files, finished, foxhunt, sample, train};
+use std::fs;
+
+/// `config.toml` of a run and its data are the run: the same device gives the same bytes.
+#[test]
+fn a_run_repeats_from_its_configuration() {
+    let (folder, run) = finished();
+    let setting = fs::read_to_string(run.join("setting.json")).unwrap();
+    for word in ["\"device\": \"CPU\"", "\"dtype\": \"f32\"", "\"data\": \"eurusd.csv\"", "\"bars\": 6000"] {
+        assert!(setting.contains(word), "{setting}");
+    }
+    let again = foxhunt(folder.path(), "train --config run/config.toml --device cpu --out again").works();
+    assert!(again.out.contains("again/report.html"));
+    assert_same(&folder.path().join("again"), &files(&run), "from config.toml");
+
+    // Its data is named relative to where the run was begun.
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    foxhunt(&elsewhere, "train --config ../run/config.toml --device cpu --out x").fails(3, &["eurusd.csv"]);
+    foxhunt(&elsewhere, "backtest ../run --out x").fails(3, &["eurusd.csv", "start foxhunt there"]);
+}
+
+#[test]
+fn a_backtest_repeats() {
+    let (folder, run) = finished();
+    foxhunt(folder.path(), "backtest run --device cpu --out again").works();
+    let done =
+        foxhunt(folder.path(), "backtest run --device cpu --actions run/ledger --out replayed").works();
+    assert!(done.out.starts_with("875 of 875 bars and "), "{}", done.out);
+    for out in ["again", "replayed"] {
+        for file in ["ledger/bars.parquet", "ledger/fills.parquet", "report.html"] {
+            let (got, want) = (fs::read(folder.path().join(out).join(file)), fs::read(run.join(file)));
+            assert!(got.unwrap() == want.unwrap(), "{out}/{file}");
+        }
+    }
+}
+
+#[test]
+fn what_can_not_be_resumed_is_said() {
+    let (folder, run) = finished();
+    foxhunt(folder.path(), "train --resume none").fails(3, &["none", "no such folder"]);
+    foxhunt(folder.path(), "train --resume eurusd.csv").fails(3, &["eurusd.csv", "file"]);
+    fs::create_dir(folder.path().join("other")).unwrap();
+    fs::write(folder.path().join("other/notes.txt"), "mine").unwrap();
+    foxhunt(folder.path(), "train --resume other").fails(3, &["other", "not a run folder"]);
+    // A finished one is no failure, and needs nothing.
+    let before = files(&run);
+    fs::remove_file(folder.path().join("eurusd.csv")).unwrap();
+    let done = foxhunt(folder.path(), "train --resume run").works();
+    assert_eq!(done.out, "run is finished\n");
+    assert_same(&run, &before, "a finished run");
+}
+
+/// A run that is not finished, of which something was changed since.
+#[test]
+fn a_changed_run_is_not_gone_on_with() {
+    let (folder, run) = finished();
+    fs::remove_file(run.join("finished.json")).unwrap();
+    let resume = || foxhunt(folder.path(), "train --device cpu --resume run");
+    let data = folder.path().join("eurusd.csv");
+    let text = fs::read(&data).unwrap();
+    fs::remove_file(&data).unwrap();
+    resume().fails(3, &["eurusd.csv", "cannot be read"]);
+    fs::write(&data, sample(6001)).unwrap();
+    resume().fails(1, &["eurusd.csv is not the data", "restore that file"]);
+    foxhunt(folder.path(), "backtest run --device cpu --out x").fails(1, &["eurusd.csv is not the data"]);
+    fs::write(&data, text).unwrap();
+
+    foxhunt(folder.path(), "train --device cpu --dtype bf16 --resume run")
+        .fails(1, &["f32", "leave --dtype out"]);
+
+    let setting = fs::read(run.join("setting.json")).unwrap();
+    fs::write(run.join("setting.json"), b"{}").unwrap();
+    resume().fails(3, &["setting.json is damaged"]);
+    fs::remove_file(run.join("setting.json")).unwrap();
+    resume().fails(3, &["setting.json is missing"]);
+    fs::write(run.join("setting.json"), setting).unwrap();
+
+    let config = fs::read_to_string(run.join("config.toml")).unwrap();
+    fs::write(run.join("config.toml"), config.replace("gamma = 0.99", "gamma = 0.98")).unwrap();
+    resume().fails(1, &["config.toml", "changed since the run was made"]);
+    fs::write(run.join("config.toml"), config).unwrap();
+    resume().works();
+    assert!(run.join("finished.json").exists());
+}
+
+#[test]
+fn damage_is_found_before_a_backtest() {
+    let (folder, run) = finished();
+    let backtest = || foxhunt(folder.path(), "backtest run --device cpu --out x");
+    let selection = run.join("selection.json");
+    let chosen = fs::read_to_string(&selection).unwrap();
+    for text in ["", "{", "[]", "[{\"member\": 0}]", &chosen.replace("\"member\": 0", "\"member\": 5")] {
+        fs::write(&selection, text).unwrap();
+        backtest().fails(3, &["selection.json", "restore it"]);
+    }
+    fs::write(&selection, chosen.replace("\"epoch\": ", "\"epoch\": 9")).unwrap();
+    backtest().fails(3, &["the weights of epoch 9"]);
+    fs::remove_file(&selection).unwrap();
+    backtest().fails(1, &["has not chosen", "train --resume run"]);
+    fs::write(&selection, &chosen).unwrap();
+
+    let metrics = fs::read(run.join("metrics.jsonl")).unwrap();
+    fs::write(run.join("metrics.jsonl"), b"{\n").unwrap();
+    backtest().fails(3, &["metrics.jsonl line 1"]);
+    fs::write(run.join("metrics.jsonl"), metrics).unwrap();
+    fs::remove_dir_all(folder.path().join("x")).ok();
+
+    let checkpoints = run.join("checkpoints");
+    let weights: Vec<_> = files(&checkpoints).into_keys().filter(|f| f.contains("member")).collect();
+    for file in &weights {
+        let path = checkpoints.join(file);
+        let bytes = fs::read(&path).unwrap();
+        fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    }
+    backtest().fails(3, &["member_000000.safetensors"]);
+    for file in weights {
+        fs::remove_file(checkpoints.join(file)).unwrap();
+    }
+    backtest().fails(3, &["member_000000.safetensors"]);
+    fs::remove_dir_all(&checkpoints).unwrap();
+    backtest().fails(3, &["checkpoints"]);
+    foxhunt(folder.path(), "backtest eurusd.csv --out x").fails(3, &["eurusd.csv"]);
+    assert!(!folder.path().join("x").exists());
+}
+
+/// Whatever byte of a ledger is wrong, it is said, and nothing is written.
+#[test]
+fn a_damaged_or_foreign_ledger_is_refused() {
+    let (folder, run) = finished();
+    let replay =
+        |from: &str| foxhunt(folder.path(), &format!("backtest run --device cpu --actions {from} --out x"));
+    replay("none").fails(3, &["none"]);
+    replay("eurusd.csv").fails(3, &["eurusd.csv"]);
+    for file in ["bars.parquet", "fills.parquet"] {
+        let path = run.join("ledger").join(file);
+        let whole = fs::read(&path).unwrap();
+        let mut damaged: Vec<Vec<u8>> =
+            [0, 1, 4, 100, whole.len() / 2, whole.len() - 1].iter().map(|n| whole[..*n].to_vec()).collect();
+        for i in 0..60 {
+            let mut bytes = whole.clone();
+            let at = i * (bytes.len() - 1) / 59;
+            bytes[at] ^= 0x55;
+            damaged.push(bytes);
+        }
+        let mut refused = 0;
+        for bytes in damaged {
+            fs::write(&path, bytes).unwrap();
+            let done = replay("run/ledger");
+            let out = folder.path().join("x");
+            // Some bytes of a Parquet file say nothing; then the ledger comes out as it was.
+            if done.code == 0 {
+                assert!(fs::read(out.join("ledger").join(file)).unwrap() == whole, "{file}");
+                fs::remove_dir_all(&out).unwrap();
+            } else {
+                assert!(done.code == 1 || done.code == 3, "{file}: {} {}", done.code, done.err);
+                assert!(!out.exists());
+                refused += 1;
+            }
+        }
+        assert!(refused > 50, "{refused} of 66");
+        fs::write(&path, whole).unwrap();
+    }
+    // The ledger of another stretch of the same market, and of other bars.
+    fs::write(folder.path().join("eurusd_b.csv"), sample(5000)).unwrap();
+    train(folder.path(), "--data eurusd_b.csv --out other").works();
+    replay("other/ledger").fails(1, &["eurusd_b.csv", "give a ledger of this run"]);
+    let config = ["--set", "data.train_share=0.6", "--data", "eurusd.csv", "--out", "third"];
+    assert!(command(folder.path()).arg("train").args(TINY).args(config).output().unwrap().status.success());
+    replay("third/ledger").fails(1, &["give a ledger of this run"]);
+    replay("run/ledger").works();
+}
+
+/// Ctrl-C: saved, exit code 130, and the rest gives the bytes of a run that was left alone.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_goes_on_to_the_same_bytes() {
+    use std::{
+        process::{Command, Stdio},
+        time::{Duration, Instant},
+    };
+    let folder = tempfile::tempdir().unwrap();
+    // Every epoch saves its state, so that the marker of the one that was stopped after names it in both runs.
+    let options = "train --device cpu --save-every 0 --epochs 12 --set learn.collect=2048 --set learn.updates=32 --set \
+                   learn.replay=4096";
+    foxhunt(folder.path(), &format!("{options} --out whole")).works();
+    let child = command(folder.path())
+        .args(options.split_whitespace())
+        .args(["--out", "stopped"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let run = folder.path().join("stopped");
+    let began = Instant::now();
+    while fs::read_to_string(run.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < 2 {
+        assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let signal = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &signal]).status().unwrap().success());
+    let done = common::Done::new(&child.wait_with_output().unwrap(), "an interrupted run".into());
+    let done = done.fails(130, &["saved after epoch", "foxhunt train --resume stopped"]);
+    assert_eq!(done.out, "");
+    assert!(!run.join("finished.json").exists());
+    foxhunt(folder.path(), "backtest stopped --out x").fails(1, &["has not chosen its members yet"]);
+    foxhunt(folder.path(), "train --device cpu --save-every 0 --resume stopped").works();
+    assert_same(&run, &files(&folder.path().join("whole")), "interrupted and gone on with");
+}

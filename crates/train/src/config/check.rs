@@ -1,0 +1,134 @@
+//! Which configurations make sense: the range of every number, and how numbers must fit one another.
+//!
+//! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
+//! overflow, and rounds to no zero that would mean something else.
+
+use super::Config;
+use std::collections::BTreeSet;
+
+/// A number of the configuration.
+struct Number {
+    key: &'static str,
+    value: f64,
+    /// Whether 0 is allowed beside the range, with a meaning of its own.
+    or_zero: bool,
+    low: f64,
+    high: f64,
+}
+
+impl Number {
+    fn check(&self) -> Result<(), String> {
+        // NaN is in no range.
+        if (self.low..=self.high).contains(&self.value) || self.or_zero && self.value == 0.0 {
+            return Ok(());
+        }
+        let zero = if self.or_zero { "0, or " } else { "" };
+        let [value, low, high] = [self.value, self.low, self.high].map(shown);
+        Err(format!("{} is {value}: it must be {zero}{low} to {high}", self.key))
+    }
+}
+
+/// A number as a person writes it: no long rows of zeros.
+fn shown(x: f64) -> String {
+    let plain = x == 0.0 || !x.is_finite() || (1e-4..1e16).contains(&x.abs());
+    if plain { x.to_string() } else { format!("{x:e}") }
+}
+
+/// The first thing that is wrong, and what would be right.
+pub(super) fn check(config: &Config) -> Result<(), String> {
+    numbers(config).iter().try_for_each(Number::check)?;
+    fit(config)
+}
+
+fn numbers(c: &Config) -> Vec<Number> {
+    let number = |key, value: f64, low: f64, high: f64| Number { key, value, or_zero: false, low, high };
+    let or_zero = |key, value: f64, low: f64, high: f64| Number { key, value, or_zero: true, low, high };
+    let count =
+        |key, value: usize, low: u32, high: u32| number(key, value as f64, f64::from(low), f64::from(high));
+    let (d, n, l, m) = (&c.data, &c.network, &c.learn, &c.market);
+    vec![
+        count("population", c.population, 1, 4096),
+        count("epochs", c.epochs as usize, 1, 1_000_000),
+        number("data.train_share", d.train_share, 0.01, 0.99),
+        number("data.validation_share", d.validation_share, 0.001, 0.99),
+        count("network.lookback", n.lookback, 1, 4096),
+        count("network.inputs", n.inputs, 16, 1 << 16),
+        // A layer norm and a softmax hold 4,096 columns.
+        count("network.trunk[0]", n.trunk[0], 8, 4096),
+        count("network.trunk[1]", n.trunk[1], 8, 4096),
+        count("network.stream", n.stream, 32, 4096),
+        count("network.atoms", n.atoms, 2, 64),
+        number("network.v_max", f64::from(n.v_max), 0.01, 10_000.0),
+        count("learn.envs", l.envs, 1, 1 << 20),
+        count("learn.collect", l.collect, 1, 1 << 28),
+        count("learn.updates", l.updates, 1, 1 << 24),
+        count("learn.batch", l.batch, 1, 1 << 20),
+        count("learn.replay", l.replay, 1, 1 << 28),
+        count("learn.episode_bars", l.episode_bars, 1, 1 << 28),
+        number("learn.gamma", l.gamma, 0.0001, 0.99999),
+        count("learn.n_step", l.n_step, 1, 1024),
+        // The device counts in 2^-40 and refuses nothing: below this a step is a handful of units.
+        number("learn.learning_rate", l.learning_rate, 1e-9, 0.0039),
+        number("learn.beta1", l.beta1, 0.0, 0.999_999),
+        number("learn.beta2", l.beta2, 0.0, 0.999_999),
+        number("learn.epsilon", l.epsilon, 1e-18, 0.1),
+        number("learn.weight_decay", l.weight_decay, 0.0, 0.99),
+        // In 2^-16: a smaller one would round to 0, which is no clip.
+        or_zero("learn.clip", l.clip, 0.0001, 65_535.0),
+        number("learn.tau", l.tau, 1e-8, 1.0),
+        number("learn.explore_start", l.explore_start, 0.0, 1.0),
+        number("learn.explore_end", l.explore_end, 0.0, 1.0),
+        number("learn.explore_epochs", l.explore_epochs, 0.0, 1_000_000.0),
+        or_zero("market.leverage", m.leverage, 0.01, 1000.0),
+        number("market.band_bp", f64::from(m.band_bp), 0.0, 10_000.0),
+        number("market.participation_cap", m.participation_cap, 0.0001, 1.0),
+        number("market.ruin", m.ruin, 0.01, 0.9999),
+        or_zero("market.stop_atr", m.stop_atr, 0.01, 1000.0),
+        or_zero("market.start_cash", m.start_cash, 1.0, 1e15),
+    ]
+}
+
+fn fit(c: &Config) -> Result<(), String> {
+    let must = |holds: bool, what: &dyn Fn() -> String| if holds { Ok(()) } else { Err(what()) };
+    let (d, n, l) = (&c.data, &c.network, &c.learn);
+    let distinct: BTreeSet<u64> = c.members.iter().copied().collect();
+    must(c.members.is_empty() || distinct.len() == c.population && c.members.len() == c.population, &|| {
+        "members must list `population` different ids, or be empty".into()
+    })?;
+    must(d.train_share + d.validation_share < 0.9999, &|| {
+        format!(
+            "data.train_share {} and data.validation_share {} must leave a share for the test window: lower one",
+            d.train_share, d.validation_share
+        )
+    })?;
+    must(n.inputs.is_multiple_of(8), &|| {
+        format!(
+            "network.inputs is {}: it must be a multiple of 8, such as {}",
+            n.inputs,
+            n.inputs.next_multiple_of(8)
+        )
+    })?;
+    must(n.stream.is_multiple_of(32), &|| {
+        format!(
+            "network.stream is {}: it must be a multiple of 32, such as {}",
+            n.stream,
+            n.stream.next_multiple_of(32)
+        )
+    })?;
+    for (key, value) in [("learn.collect", l.collect), ("learn.replay", l.replay)] {
+        must(value.is_multiple_of(l.envs), &|| {
+            let near = value.next_multiple_of(l.envs);
+            format!("{key} is {value}: it must be a multiple of learn.envs ({}), such as {near}", l.envs)
+        })?;
+    }
+    must(l.replay / l.envs >= l.n_step, &|| {
+        format!(
+            "learn.replay is {}: it must hold learn.n_step ({}) transitions of each of the {} environments, so be at \
+             least {}",
+            l.replay,
+            l.n_step,
+            l.envs,
+            l.n_step * l.envs
+        )
+    })
+}
