@@ -4,7 +4,7 @@ use std::{error::Error, io, process::ExitCode};
 /// Exit codes, as `foxhunt --help` prints them. What decides on each is [`Failure::code`]; 101 would be a panic.
 pub(crate) const EXIT_CODES: &str = "Exit codes:
   0    done
-  1    a check does not hold, or refused: nothing is overwritten, and no run is gone on with that was changed
+  1    a check does not hold; or refused, because it would overwrite something or mix a run with what isn't its own
   2    wrong usage
   3    the configuration, data, device or disk
   130  stopped by Ctrl-C, after a save";

@@ -3,10 +3,11 @@
 //! `cargo xtask soak` runs this with 200 kills; the test suite with five.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod common;
+
+use common::{assert_same, files};
 use foxhunt_core::rng::philox;
 use std::{
-    collections::BTreeMap,
-    fs,
     path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
@@ -46,33 +47,6 @@ fn resume(out: &Path) -> Command {
     let mut command = foxhunt(&["train", "--device", "cpu", "--save-every", "0", "--resume"]);
     command.arg(out);
     command
-}
-
-/// Every file below a folder with its bytes.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut all = BTreeMap::new();
-    let mut folders = vec![folder.to_path_buf()];
-    while let Some(f) = folders.pop() {
-        for entry in fs::read_dir(&f).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(folder).unwrap().display().to_string();
-                all.insert(name, fs::read(&path).unwrap());
-            }
-        }
-    }
-    all
-}
-
-fn assert_same(got: &Path, want: &BTreeMap<String, Vec<u8>>, what: &str) {
-    let got = files(got);
-    let names = |x: &BTreeMap<String, Vec<u8>>| x.keys().cloned().collect::<Vec<_>>();
-    assert_eq!(names(&got), names(want), "{what}");
-    for (name, bytes) in want {
-        assert!(got[name] == *bytes, "{what}: {name} differs");
-    }
 }
 
 #[test]

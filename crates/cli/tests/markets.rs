@@ -12,12 +12,11 @@ fn market(file: &str) {
         eprintln!("skipped: FOXHUNT_SHARED_DATA names no folder with {file}");
         return;
     };
-    let path =
-        [root.join("ohlcv").join(file), root.join("data/ohlcv").join(file)].into_iter().find(|p| p.exists());
-    let Some(path) = path else {
-        eprintln!("skipped: there is no ohlcv/{file} in {}", root.display());
+    let path = root.join("ohlcv").join(file);
+    if !path.exists() {
+        eprintln!("skipped: there is no {}", path.display());
         return;
-    };
+    }
     let folder = tempfile::tempdir().unwrap();
     let options = "--device cpu --population 2 --epochs 2 --set learn.collect=4096 --set learn.updates=32 --set \
                    learn.replay=16384 --out run";

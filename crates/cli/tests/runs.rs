@@ -38,6 +38,10 @@ fn a_backtest_repeats() {
             assert!(got.unwrap() == want.unwrap(), "{out}/{file}");
         }
     }
+    fs::write(folder.path().join("gbpusd.csv"), sample(3000)).unwrap();
+    let other = foxhunt(folder.path(), "backtest run --device cpu --data gbpusd.csv --out other");
+    let note = "note: the members were trained on EUR/USD and are tested on GBP/USD\n";
+    assert_eq!((other.code, other.err.as_str()), (0, note));
 }
 
 #[test]
@@ -186,7 +190,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
     };
     let folder = tempfile::tempdir().unwrap();
     // Every epoch saves its state, so that the marker of the one that was stopped after names it in both runs.
-    let options = "train --device cpu --save-every 0 --epochs 12 --set learn.collect=2048 --set learn.updates=32 --set \
+    let options = "train --device cpu --save-every 0 --epochs 30 --set learn.collect=2048 --set learn.updates=32 --set \
                    learn.replay=4096";
     foxhunt(folder.path(), &format!("{options} --out whole")).works();
     let child = command(folder.path())

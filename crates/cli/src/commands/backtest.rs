@@ -48,7 +48,14 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
         let window = TestWindow::test(&own);
         (own, window)
     } else {
-        let market = Market::prepare_with(load_bars(&args.data)?, config, own.normaliser)?;
+        let (trained_on, bars) = (&own.bars.instrument.name, load_bars(&args.data)?);
+        if *trained_on != bars.instrument.name {
+            note!(
+                "note: the members were trained on {trained_on} and are tested on {}",
+                bars.instrument.name
+            );
+        }
+        let market = Market::prepare_with(bars, config, own.normaliser)?;
         let rows = market.splits.train.start..market.bars.len();
         (market, TestWindow { name: "other data".into(), rows })
     };

@@ -65,11 +65,13 @@ fn value(n: &Named) -> String {
     }
 }
 
+/// A member's label, and its metrics: each with its label.
+type Column = (String, Vec<(String, String)>);
+
 /// A few metrics of every member beside buy-and-hold, over a window of so many decisions.
 fn table(ledger: &Ledger, hold: &Ledger, decisions: usize) -> Result<String, Failure> {
     const SHOWN: [&str; 6] =
         ["total_return", "sharpe_bars", "max_drawdown_closes", "turnover", "trip_count", "win_rate"];
-    type Column = (String, Vec<(String, String)>);
     let columns = |ledger: &Ledger| -> Result<Vec<Column>, Failure> {
         let attribution = reconcile(ledger)?;
         Ok(attribution

@@ -11,7 +11,7 @@ use std::{
 use tempfile::TempDir;
 
 /// What makes a run take a fraction of a second.
-pub const TINY: [&str; 10] = [
+pub(crate) const TINY: [&str; 10] = [
     "--device",
     "cpu",
     "--epochs",
@@ -25,15 +25,15 @@ pub const TINY: [&str; 10] = [
 ];
 
 /// What a command left behind.
-pub struct Done {
-    pub code: i32,
-    pub out: String,
-    pub err: String,
+pub(crate) struct Done {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
     what: String,
 }
 
 impl Done {
-    pub fn new(output: &Output, what: String) -> Self {
+    pub(crate) fn new(output: &Output, what: String) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         for sign in ["panicked", "RUST_BACKTRACE", "unwrap", "overflow"] {
@@ -44,7 +44,7 @@ impl Done {
 
     /// Asserts the exit code and that standard error holds every one of `words`.
     #[track_caller]
-    pub fn fails(self, code: i32, words: &[&str]) -> Self {
+    pub(crate) fn fails(self, code: i32, words: &[&str]) -> Self {
         assert_eq!(self.code, code, "{}: {}{}", self.what, self.out, self.err);
         for word in words {
             assert!(self.err.contains(word), "{}: '{word}' is not in: {}", self.what, self.err);
@@ -54,32 +54,32 @@ impl Done {
 
     /// Asserts success with nothing on standard error.
     #[track_caller]
-    pub fn works(self) -> Self {
+    pub(crate) fn works(self) -> Self {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}: {}", self.what, self.out);
         self
     }
 }
 
-pub fn command(folder: &Path) -> Command {
+pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_foxhunt"));
     command.current_dir(folder).stdin(Stdio::null()).env("FOXHUNT_HIDE_LIBRARY", "cuda,nvrtc,cublaslt");
     command
 }
 
 /// Runs the program in `folder` with arguments that are divided at spaces.
-pub fn foxhunt(folder: &Path, args: &str) -> Done {
+pub(crate) fn foxhunt(folder: &Path, args: &str) -> Done {
     let output = command(folder).args(args.split_whitespace()).output().unwrap();
     Done::new(&output, format!("foxhunt {args}"))
 }
 
 /// `foxhunt train` of a tiny run.
-pub fn train(folder: &Path, args: &str) -> Done {
+pub(crate) fn train(folder: &Path, args: &str) -> Done {
     let output = command(folder).arg("train").args(TINY).args(args.split_whitespace()).output().unwrap();
     Done::new(&output, format!("foxhunt train {args}"))
 }
 
 /// Every file below a folder with its bytes.
-pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(f) = folders.pop() {
@@ -97,7 +97,7 @@ pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[track_caller]
-pub fn assert_same(got: &Path, want: &BTreeMap<String, Vec<u8>>, what: &str) {
+pub(crate) fn assert_same(got: &Path, want: &BTreeMap<String, Vec<u8>>, what: &str) {
     let got = files(got);
     let names = |x: &BTreeMap<String, Vec<u8>>| x.keys().cloned().collect::<Vec<_>>();
     assert_eq!(names(&got), names(want), "{what}");
@@ -107,7 +107,7 @@ pub fn assert_same(got: &Path, want: &BTreeMap<String, Vec<u8>>, what: &str) {
 }
 
 /// A finished run on the file `eurusd.csv` beside it, in a folder of its own; made once and copied.
-pub fn finished() -> (TempDir, PathBuf) {
+pub(crate) fn finished() -> (TempDir, PathBuf) {
     static MADE: LazyLock<TempDir> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("eurusd.csv"), sample(6000)).unwrap();
@@ -125,7 +125,7 @@ pub fn finished() -> (TempDir, PathBuf) {
 }
 
 /// The embedded sample's header and first `rows` rows.
-pub fn sample(rows: usize) -> String {
+pub(crate) fn sample(rows: usize) -> String {
     let text = std::str::from_utf8(foxhunt_data::SAMPLE_CSV).unwrap();
     text.lines().take(rows + 1).map(|l| format!("{l}\n")).collect()
 }
