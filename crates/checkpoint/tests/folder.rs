@@ -141,3 +141,30 @@ fn a_folder_that_is_something_else_is_left_alone() {
     fs::write(at("empty/run.json"), "{}").unwrap();
     refused(RunFolder::open(&at("empty")), &["run.json", "restore it"]);
 }
+
+/// When states are written depends on the clock; what is left of a run must not.
+#[test]
+fn where_states_were_does_not_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = Vec::new();
+    for (name, states) in [("often", [true, true, true]), ("seldom", [false, false, true])] {
+        let path = folder.path().join(name);
+        let mut run = RunFolder::create(&path, CONFIG).unwrap();
+        run.set_retention(Retention { states: 1, weights: None });
+        for (epoch, with_state) in (1..).zip(states) {
+            save(&mut run, epoch, with_state);
+        }
+        run.finish().unwrap();
+        let mut files = Vec::new();
+        for epoch in 1..=3 {
+            let mut names: Vec<_> = fs::read_dir(path.join(format!("checkpoints/epoch_{epoch:06}")))
+                .unwrap()
+                .map(|e| e.unwrap().path())
+                .collect();
+            names.sort();
+            files.extend(names.iter().map(|f| (f.file_name().unwrap().to_owned(), fs::read(f).unwrap())));
+        }
+        all.push(files);
+    }
+    assert!(all[0] == all[1]);
+}

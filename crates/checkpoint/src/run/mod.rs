@@ -227,9 +227,9 @@ impl RunFolder {
         let first_state = with_state.len().saturating_sub(states.max(1));
         for i in &with_state[..first_state] {
             if let Some(state) = self.saves[*i].state_path() {
+                self.saves[*i].forget_state(&mut self.disk)?;
                 self.disk.remove(&state)?;
                 self.disk.sync_dir(self.saves[*i].folder())?;
-                self.saves[*i].forget_state();
             }
         }
         let mut surplus = weights.map_or(0, |n| self.saves.len().saturating_sub(n.max(1)));

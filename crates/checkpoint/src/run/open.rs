@@ -49,9 +49,10 @@ impl RunFolder {
             }
         };
         // What is built on from here must not be undone by a power cut: a kill may have come before these.
-        let pruned = saves.iter().rfind(|s| s.wrote_state() && s.state_path().is_none());
-        for save in chosen.iter().chain(pruned) {
-            disk.sync_dir(save.folder())?;
+        if status != Status::Finished {
+            for save in &saves {
+                save.remove_forgotten(&mut disk)?;
+            }
         }
         disk.sync_dir(&path.join(CHECKPOINTS))?;
         disk.sync_dir(path)?;

@@ -4,6 +4,7 @@ use super::{
     RunFolder,
     marker::{self, Found, SaveMarker},
 };
+use crate::disk::Disk;
 use crate::{
     CheckpointError, Result,
     digest::{Digest, FileMark},
@@ -120,13 +121,29 @@ impl Save {
         Ok(None)
     }
 
-    /// Whether a state was part of it, though it may be gone.
+    /// Whether a state is part of it.
     pub(crate) fn wrote_state(&self) -> bool {
         self.files.contains_key(STATE)
     }
 
-    pub(crate) fn forget_state(&mut self) {
+    /// Makes the save one that never had a state: when states are written depends on the clock, and what a run leaves
+    /// must not. The state's file, no longer marked, is to be removed next; [`RunFolder::open`] does where a kill
+    /// comes between.
+    pub(crate) fn forget_state(&mut self, disk: &mut Disk) -> Result<()> {
         self.has_state = false;
+        self.files.remove(STATE);
+        let marker =
+            SaveMarker { epoch: self.epoch, metrics: self.metrics.clone(), files: self.files.clone() };
+        marker::write(disk, &self.folder.join(MARKER), &marker)
+    }
+
+    /// Removes a state that isn't marked, and makes durable what was removed before.
+    pub(crate) fn remove_forgotten(&self, disk: &mut Disk) -> Result<()> {
+        let state = self.folder.join(STATE);
+        if !self.wrote_state() && state.exists() {
+            disk.remove(&state)?;
+        }
+        disk.sync_dir(&self.folder)
     }
 }
 
