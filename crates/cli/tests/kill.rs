@@ -68,10 +68,11 @@ fn killed_runs_end_with_the_bytes_of_one_that_was_not() {
             // A run that was killed before it made its folder is begun again.
             let mut command = if out.join("run.json").exists() { resume(&out) } else { start(&out) };
             let mut child = command.spawn().unwrap();
-            let moment = philox([done, runs, 0, 0], [0x50a4, 0])[0];
-            // Up to a third of an uninterrupted run, so that a run takes several kills.
-            let wait =
-                time.mul_f64(f64::from(moment) / f64::from(u32::MAX) / 3.0).max(Duration::from_millis(5));
+            let [a, b, ..] =
+                philox([done, runs, 0, 0], [0x50a4, 0]).map(|w| f64::from(w) / f64::from(u32::MAX));
+            // Mostly early, so that a run takes several kills, and at times as late as a whole run: what follows the
+            // last epoch is done anew each time and needs a stretch without a kill to come to its end.
+            let wait = time.mul_f64(a * b).max(Duration::from_millis(5));
             let until = Instant::now() + wait;
             let ended = loop {
                 if let Some(status) = child.try_wait().unwrap() {
@@ -96,5 +97,7 @@ fn killed_runs_end_with_the_bytes_of_one_that_was_not() {
     // Going on with a finished run changes nothing and is no error.
     assert!(resume(&whole).status().unwrap().success());
     assert_same(&whole, &want, "a finished run gone on with");
+    // If one run took them all, nearly all came at the same place.
+    assert!(runs > kills / 20, "{done} kills over {runs} runs");
     println!("{done} kills over {runs} runs of {:.1} s: no byte changed", time.as_secs_f64());
 }
