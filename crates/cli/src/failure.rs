@@ -1,7 +1,12 @@
 use std::{error::Error, process::ExitCode};
 
-/// Why a command failed, and its exit code. Codes: 1 what was checked doesn't hold, 2 wrong usage (clap's), 3 what the
-/// command needs didn't work (configuration, data, device, disk), 130 interrupted and saved. 101 would be a panic.
+/// What `--help` says of exit codes; README.md has the same.
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 done; 1 what was checked does not hold; 2 wrong usage; \
+3 configuration, data, device or disk; 4 interrupted";
+/// Of a run that the user stopped.
+pub(crate) const INTERRUPTED: u8 = 4;
+
+/// Why a command failed, and its exit code, as [`EXIT_CODES`] has them. 101 would be a panic.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// A check of the command's own failed; it has said what.
@@ -20,7 +25,7 @@ impl Failure {
                 eprintln!("foxhunt: {what}");
                 ExitCode::from(1)
             }
-            Failure::Interrupted => ExitCode::from(130),
+            Failure::Interrupted => ExitCode::from(INTERRUPTED),
             Failure::Machine(e) => {
                 eprintln!("foxhunt: {e}");
                 let mut cause = e.source();

@@ -4,12 +4,12 @@ mod commands;
 mod failure;
 
 use clap::{Parser, Subcommand};
-use failure::Failure;
+use failure::{EXIT_CODES, Failure};
 use std::process::ExitCode;
 
 /// Trains trading models on one GPU, or on a CPU with the same kernels.
 #[derive(Parser)]
-#[command(name = "foxhunt", version, arg_required_else_help = true)]
+#[command(name = "foxhunt", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

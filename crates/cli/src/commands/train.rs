@@ -93,7 +93,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let handler = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
+            std::process::exit(i32::from(crate::failure::INTERRUPTED));
         }
         eprintln!("\nstopping after this epoch, with a save; again to stop at once");
     });
