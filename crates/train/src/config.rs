@@ -275,6 +275,7 @@ impl Config {
             "learn: explore_start and explore_end must be in 0 to 1",
         )?;
         let n = &self.network;
+        must(n.trunk.iter().all(|width| *width >= 1), "network.trunk: both widths must be at least 1")?;
         must(n.stream >= 32 && n.stream.is_multiple_of(32), "network.stream must be a multiple of 32")?;
         must((2..=64).contains(&n.atoms), "network.atoms must be 2 to 64")?;
         must(n.v_max > 0.0 && n.v_max.is_finite(), "network.v_max must be above 0")?;
@@ -360,6 +361,7 @@ mod tests {
         assert!(error("", "learn.tau").contains("key=value"));
         assert!(error("", "learn.gamma=1.5").contains("learn.gamma"));
         assert!(error("", "learn.collect=1000").contains("multiple of learn.envs"));
+        assert!(error("", "network.trunk=[0, 128]").contains("network.trunk"));
         assert!(error("population = 2\nmembers = [4]", "").contains("different ids"));
         assert!(error("population = 2\nmembers = [4, 4]", "").contains("different ids"));
         assert!(error("epochs = ", "").contains("a.toml"));

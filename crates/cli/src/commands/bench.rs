@@ -15,10 +15,10 @@ pub(crate) enum BenchCommand {
 #[derive(Args)]
 pub(crate) struct StepArgs {
     /// Batch sizes
-    #[arg(long, value_delimiter = ',', default_value = "512,4096,16384")]
+    #[arg(long, value_delimiter = ',', default_value = "512,4096,16384", value_parser = count)]
     batch: Vec<usize>,
     /// Population sizes
-    #[arg(long, value_delimiter = ',', default_value = "1")]
+    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = count)]
     population: Vec<usize>,
     /// Storage types; the device's own if left out
     #[arg(long, value_delimiter = ',')]
@@ -27,13 +27,13 @@ pub(crate) struct StepArgs {
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
     /// Rows of the replay: 2^20 on a GPU and 2^16 on a CPU if left out
-    #[arg(long)]
+    #[arg(long, value_parser = count)]
     rows: Option<usize>,
     /// Steps of one timing: 20 on a GPU and 3 on a CPU if left out
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     steps: Option<u32>,
     /// Timings, of which the median is reported: 30 on a GPU and 5 on a CPU if left out
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: Option<u32>,
     /// Let F32 matrix products use TF32, as PyTorch's fast setting does
     #[arg(long)]
@@ -41,6 +41,14 @@ pub(crate) struct StepArgs {
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
+}
+
+/// A number of things, of which there is at least one.
+fn count(s: &str) -> Result<usize, String> {
+    match s.parse() {
+        Ok(0) | Err(_) => Err(format!("'{s}' is not a whole number above 0")),
+        Ok(n) => Ok(n),
+    }
 }
 
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {

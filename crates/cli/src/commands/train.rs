@@ -105,7 +105,9 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
         println!("{} is finished", session.folder.path().display());
         return Ok(());
     }
-    session.train(Duration::from_secs_f64(60.0 * args.save_every.max(0.0)))?;
+    // What no Duration holds is never: only the end saves a state.
+    let save_every = Duration::try_from_secs_f64(60.0 * args.save_every.max(0.0)).unwrap_or(Duration::MAX);
+    session.train(save_every)?;
     session.finish()
 }
 
