@@ -13,7 +13,7 @@ use foxhunt_kernels::{
 pub struct LedgerViews {
     /// [`foxhunt_kernels::market::LedgerRow`] `[capacity, E]`: row k is decision k of the window.
     pub rows: View,
-    /// [`foxhunt_kernels::market::FillRow`] `[capacity, E * 4]`: the legs of the same row.
+    /// [`foxhunt_kernels::market::FillRow`] `[capacity, E * 5]`: the legs of the same row.
     pub fills: View,
 }
 

@@ -28,7 +28,7 @@ pub struct EnvBacktest<'a> {
     pub actions: &'a View,
     /// [`LedgerRow`] `[capacity, E]`: row k is decision k of the window.
     pub rows: &'a View,
-    /// [`FillRow`] `[capacity, E * 4]`: the legs of the same row.
+    /// [`FillRow`] `[capacity, E * 5]`: the legs of the same row.
     pub fills: &'a View,
 }
 
