@@ -94,7 +94,7 @@ pub fn member_spec(
     Ok(MemberSpec {
         seed: member_seed(config.seed, id),
         features,
-        volatility_floor_e9: market.table.volatility_floor_e9(market.splits.train.clone()),
+        volatility_floor_e9: market.volatility_floor_e9,
         window: first..window.end,
         rules: market.rules.row()?,
         episode_bars: l.episode_bars,

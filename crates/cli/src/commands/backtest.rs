@@ -48,7 +48,7 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
         let window = TestWindow::test(&own);
         (own, window)
     } else {
-        let market = Market::prepare_with(load_bars(&args.data)?, config, own.normaliser)?;
+        let market = Market::prepare_unseen(load_bars(&args.data)?, config, &own)?;
         let rows = market.splits.train.start..market.bars.len();
         (market, TestWindow { name: "other data".into(), rows })
     };
