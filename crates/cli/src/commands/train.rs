@@ -171,6 +171,14 @@ impl Session {
             (Some(saved), _) => saved,
             (None, _) => choice.on(&device),
         };
+        let was = host.as_ref().and_then(|h| h["data_sha256"].as_str());
+        if was.is_some_and(|was| was != market.bars.source.sha256) {
+            return Err(Failure::Check(format!(
+                "{} is not the file that {} was trained on: restore it, or start a new run",
+                market.bars.source.path,
+                path.display()
+            )));
+        }
         let mut trainer = Trainer::new(&device, dtype, &config, &market)?;
         if let (Some(save), Some(host)) = (resumable, host) {
             let name = device_name(&device);
@@ -230,6 +238,7 @@ impl Session {
                 "epoch": epoch,
                 "device": device_name(&self.device),
                 "dtype": self.dtype.name(),
+                "data_sha256": self.market.bars.source.sha256,
             });
             save.state(self.trainer.runtime(), self.trainer.state(), &host)?;
         }
