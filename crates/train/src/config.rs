@@ -267,6 +267,8 @@ impl Config {
             l.learning_rate > 0.0 && l.learning_rate < 0.0039,
             "learn.learning_rate must be in 0 to 0.0039",
         )?;
+        must(l.epsilon > 0.0 && l.epsilon < 1.0, "learn.epsilon must be above 0 and below 1")?;
+        must((0.0..=1e9).contains(&l.explore_epochs), "learn.explore_epochs must be in 0 to 1e9")?;
         must((0.0..=1.0).contains(&l.tau), "learn.tau must be in 0 to 1")?;
         must((0.0..1.0).contains(&l.weight_decay), "learn.weight_decay must be in 0 to 1")?;
         must((0.0..65_536.0).contains(&l.clip), "learn.clip must be in 0 to 65,536")?;
@@ -361,6 +363,8 @@ mod tests {
         assert!(error("", "learn.tau").contains("key=value"));
         assert!(error("", "learn.gamma=1.5").contains("learn.gamma"));
         assert!(error("", "learn.collect=1000").contains("multiple of learn.envs"));
+        assert!(error("", "learn.epsilon=nan").contains("learn.epsilon"));
+        assert!(error("", "learn.explore_epochs=-1").contains("learn.explore_epochs"));
         assert!(error("", "network.trunk=[0, 128]").contains("network.trunk"));
         assert!(error("population = 2\nmembers = [4]", "").contains("different ids"));
         assert!(error("population = 2\nmembers = [4, 4]", "").contains("different ids"));
