@@ -331,14 +331,14 @@ fn the_observation_of_an_account_that_lost_all_is_finite() {
     for dtype in DType::ALL {
         let run = Run::new(builds(dtype)[0], SHAPE, &tables, &members);
         run.reset();
-        run.step(&vec![[8, 0, 2]; SHAPE.envs]);
+        run.step(&[[8, 0, 2]; SHAPE.envs]);
         let mut ring: Vec<Transition> = run.env.read(Buffer::Ring).unwrap();
         let start = members[0].rules.start_cash;
         for equity in [start / 100, 1, 0, -start, -100 * start] {
             ring[0].after.equity = equity;
             ring[0].flags |= flag::TERMINATED;
             run.env.write(Buffer::Ring, &ring).unwrap();
-            run.gather(&vec![0; SHAPE.batch]);
+            run.gather(&[0; SHAPE.batch]);
             let [_, next] = run.states();
             assert!(next.iter().all(|x| x.is_finite()), "equity {equity}: {:?}", &next[..SHAPE.state]);
             // ln 0.01 is the least growth that there is.
