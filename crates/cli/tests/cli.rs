@@ -256,7 +256,8 @@ fn data_that_cannot_be_used_is_named() {
     }
     let wide = "--data eurusd_few.csv --set network.lookback=500 --set network.inputs=16384 --out run";
     train(folder.path(), wide).fails(3, &["window has 0 rows"]);
-    train(folder.path(), "--data prices.csv --data eurusd_two.csv --out run").fails(3, &["a run takes one"]);
+    train(folder.path(), "--data prices.csv eurusd_two.csv --out run")
+        .fails(3, &["prices.csv", "instrument"]);
     assert!(!folder.path().join("run").exists());
 }
 
@@ -336,7 +337,7 @@ fn the_note_on_devices_comes_once_and_where_it_matters() {
 fn a_case_that_does_not_exist_is_no_success() {
     let folder = tempfile::tempdir().unwrap();
     foxhunt(folder.path(), "device --device cpu --check --only nothing")
-        .fails(3, &["no case is called nothing"]);
+        .fails(3, &["no check is called nothing"]);
     foxhunt(folder.path(), "device --device cpu --check --only softmax").works();
 }
 
@@ -387,6 +388,11 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
 fn a_run_says_little() {
     let folder = tempfile::tempdir().unwrap();
     let done = train(folder.path(), "--out run").works();
-    assert!(done.out.starts_with("test window, 908 decisions"), "{}", done.out);
+    assert!(
+        done.out.starts_with("chosen on the validation window: member 0 after epoch")
+            && done.out.contains("\ntest window, 908 decisions"),
+        "{}",
+        done.out
+    );
     assert!(done.out.contains("report          run/report.html"), "{}", done.out);
 }

@@ -69,7 +69,7 @@ fn a_changed_run_is_not_gone_on_with() {
     let data = folder.path().join("eurusd.csv");
     let text = fs::read(&data).unwrap();
     fs::remove_file(&data).unwrap();
-    resume().fails(3, &["eurusd.csv", "cannot be read"]);
+    resume().fails(3, &["eurusd.csv", "there is no", "folder that it was begun in"]);
     fs::write(&data, sample(6001)).unwrap();
     resume().fails(1, &["eurusd.csv is not the data", "restore that file"]);
     foxhunt(folder.path(), "backtest run --device cpu --out x").fails(1, &["eurusd.csv is not the data"]);

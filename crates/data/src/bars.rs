@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::DataError;
 use crate::{instrument::Instrument, source::SourceInfo};
 
 /// Seconds of the year that rates and annual figures are stated for: 365 days.
@@ -25,6 +26,13 @@ pub struct Ohlc {
 }
 
 impl Ohlc {
+    fn append(&mut self, next: Ohlc) {
+        self.open.extend(next.open);
+        self.high.extend(next.high);
+        self.low.extend(next.low);
+        self.close.extend(next.close);
+    }
+
     fn slice(&self, range: Range<usize>) -> Self {
         Self {
             open: self.open[range.clone()].to_vec(),
@@ -152,6 +160,46 @@ impl Bars {
             has_volume: self.has_volume,
             source: self.source.clone(),
         }
+    }
+
+    /// These bars and then `next`, later bars of the same instrument from another file. The time between the two is a gap like
+    /// any other; opens, synthetic or not, stay as each file's.
+    ///
+    /// # Errors
+    /// [`DataError::File`](crate::DataError) for another instrument, kind of bars or order in time.
+    pub fn append(mut self, next: Bars) -> Result<Self, DataError> {
+        let refuse = |problem: String, fix: &str| Err(DataError::file(&next.source.path, problem, fix));
+        if self.instrument != next.instrument {
+            let (a, b) = (&self.instrument.name, &next.instrument.name);
+            return refuse(
+                format!(
+                    "its bars are of {b} and those of {} of {a}, or their price grids differ",
+                    self.source.path
+                ),
+                "name files of one instrument",
+            );
+        }
+        if self.ask.is_some() != next.ask.is_some() || self.has_volume != next.has_volume {
+            return refuse(
+                format!("it has other columns than {} (bid and ask, or volume)", self.source.path),
+                "name files of one kind",
+            );
+        }
+        if self.close_ns.last() > next.open_ns.first() {
+            return refuse(
+                format!("its first bar opens before the last of {} closes", self.source.path),
+                "name the files in order of time, without overlap",
+            );
+        }
+        self.open_ns.extend(next.open_ns);
+        self.close_ns.extend(next.close_ns);
+        self.bid.append(next.bid);
+        if let (Some(ask), Some(more)) = (&mut self.ask, next.ask) {
+            ask.append(more);
+        }
+        self.volume_lots.extend(next.volume_lots);
+        self.source.append(next.source);
+        Ok(self)
     }
 }
 

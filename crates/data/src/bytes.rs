@@ -28,11 +28,7 @@ pub(crate) fn read(path: &Path) -> Result<Content, DataError> {
 
 /// Sums the stored bytes and unpacks them if they are gzip (one member or several).
 pub(crate) fn unpack(path: &str, stored: Vec<u8>) -> Result<Content, DataError> {
-    let sha256 = Sha256::digest(&stored).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    });
+    let sha256 = sha256(&stored);
     if !stored.starts_with(&GZIP_MAGIC) {
         return Ok(Content { bytes: stored, sha256, gzip: false });
     }
@@ -44,4 +40,13 @@ pub(crate) fn unpack(path: &str, stored: Vec<u8>) -> Result<Content, DataError> 
         return Err(DataError::file(path, problem, "divide the file by time and load one part"));
     }
     Ok(Content { bytes, sha256, gzip: true })
+}
+
+/// SHA-256 in lower-case hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }

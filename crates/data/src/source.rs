@@ -102,3 +102,23 @@ pub struct SourceInfo {
     /// What was changed, counted.
     pub repairs: Repairs,
 }
+
+impl SourceInfo {
+    /// What is said of two files read one after the other: counts add up, the hash is that of both hashes, and words are the
+    /// first file's.
+    pub(crate) fn append(&mut self, next: SourceInfo) {
+        self.path = format!("{} + {}", self.path, next.path);
+        self.sha256 = crate::bytes::sha256(format!("{}{}", self.sha256, next.sha256).as_bytes());
+        self.rows_read += next.rows_read;
+        self.opens_at_previous_close += next.opens_at_previous_close;
+        self.synthetic_opens |= next.synthetic_opens;
+        let (a, b) = (&mut self.repairs, next.repairs);
+        a.prices_snapped += b.prices_snapped;
+        a.opens_replaced += b.opens_replaced;
+        a.ranges_widened += b.ranges_widened;
+        a.times_trimmed += b.times_trimmed;
+        a.volumes_below_lot += b.volumes_below_lot;
+        a.reversed |= b.reversed;
+        a.grid_refined |= b.grid_refined;
+    }
+}

@@ -322,3 +322,28 @@ fn samples_are_uniform_over_what_was_written() {
     }
     assert_eq!(run.env.read::<u64>(Buffer::Draws).unwrap(), [32, 32]);
 }
+
+/// An account that a gap took below nothing: its last observation is bootstrapped with a discount of 0, which a NaN of
+/// the network would survive.
+#[test]
+fn the_observation_of_an_account_that_lost_all_is_finite() {
+    let (tables, members) = world(200, &[0]);
+    for dtype in DType::ALL {
+        let run = Run::new(builds(dtype)[0], SHAPE, &tables, &members);
+        run.reset();
+        run.step(&[[8, 0, 2]; SHAPE.envs]);
+        let mut ring: Vec<Transition> = run.env.read(Buffer::Ring).unwrap();
+        let start = members[0].rules.start_cash;
+        for equity in [start / 100, 1, 0, -start, -100 * start] {
+            ring[0].after.equity = equity;
+            ring[0].flags |= flag::TERMINATED;
+            run.env.write(Buffer::Ring, &ring).unwrap();
+            run.gather(&[0; SHAPE.batch]);
+            let [_, next] = run.states();
+            assert!(next.iter().all(|x| x.is_finite()), "equity {equity}: {:?}", &next[..SHAPE.state]);
+            // ln 0.01 is the least growth that there is.
+            let growth = next[SHAPE.lookback * FEATURES + 5];
+            assert!((growth - 0.01_f32.ln()).abs() < 0.02, "{growth}");
+        }
+    }
+}

@@ -41,12 +41,51 @@ pub struct Config {
     pub market: MarketConfig,
 }
 
+/// What a file's stamps are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stamps {
+    /// Known for the format, or inferred.
+    #[default]
+    Auto,
+    /// Opens of bars.
+    Open,
+    /// Closes of bars.
+    Close,
+}
+
+/// Order of the parts of a date.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dates {
+    /// As the file's dates tell.
+    #[default]
+    Auto,
+    /// 2017-01-31.
+    YearFirst,
+    /// 31.01.2017.
+    DayFirst,
+    /// 01/31/2017.
+    MonthFirst,
+}
+
 /// Data and its windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
-    /// Files of bars; the embedded sample where empty.
+    /// Files of bars of one instrument, in order of time; the embedded sample where empty.
     pub files: Vec<String>,
+    /// The instrument: a name such as EUR/USD, BTC/USD or US:NVDA, or a TOML file of its numbers; guessed from the file's
+    /// name where empty.
+    pub instrument: String,
+    /// IANA zone of stamps without one; the instrument's where empty.
+    pub time_zone: String,
+    /// What stamps are; known for the format or inferred where auto.
+    pub stamps: Stamps,
+    /// Order of dates that don't tell by themselves.
+    pub date_order: Dates,
+    /// Bar length in seconds; the most common step where 0.
+    pub bar_seconds: i64,
     /// Share of the bars that the agent trains on, from the start.
     pub train_share: f64,
     /// Share after that, on which the epoch of each member is chosen. The rest is the test window.
@@ -148,7 +187,16 @@ impl Config {
             population: 1,
             members: Vec::new(),
             epochs: 30,
-            data: DataConfig { files: Vec::new(), train_share: 0.7, validation_share: 0.15 },
+            data: DataConfig {
+                files: Vec::new(),
+                instrument: String::new(),
+                time_zone: String::new(),
+                stamps: Stamps::Auto,
+                date_order: Dates::Auto,
+                bar_seconds: 0,
+                train_share: 0.7,
+                validation_share: 0.15,
+            },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
             learn: LearnConfig {
                 envs,

@@ -26,6 +26,10 @@ pub struct Market {
     pub normaliser: Normaliser,
     /// Training, validation and test window, in rows.
     pub splits: Splits,
+    /// Least volatility of an episode, 1e-9: the 5th percentile of the training window.
+    pub volatility_floor_e9: u32,
+    /// Bars of a day, counted in the training window and before it.
+    pub bars_per_day: f64,
 }
 
 impl Market {
@@ -37,30 +41,36 @@ impl Market {
         Self::build(bars, config, None)
     }
 
-    /// As [`Market::prepare`], normalised as another market's training window was: bars that a trained agent has not
-    /// seen.
+    /// As [`Market::prepare`], for bars that an agent trained on `trained` has not seen: whatever is measured on a training
+    /// window (normaliser, least volatility, bars of a day) is that market's, for here all bars may be tested.
     ///
     /// # Errors
     /// As [`Market::prepare`].
-    pub fn prepare_with(bars: Bars, config: &Config, normaliser: Normaliser) -> Result<Self, TrainError> {
-        Self::build(bars, config, Some(normaliser))
+    pub fn prepare_unseen(bars: Bars, config: &Config, trained: &Market) -> Result<Self, TrainError> {
+        Self::build(bars, config, Some(trained))
     }
 
-    fn build(bars: Bars, config: &Config, normaliser: Option<Normaliser>) -> Result<Self, TrainError> {
+    fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
         let raw = FeatureSet::standard().compute(&bars)?;
         let mut usable = raw.usable();
         usable.start += config.network.lookback - 1;
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = Splits::by_fraction(usable, train, validation, LEAST_ROWS)?;
-        let normaliser = match normaliser {
-            Some(n) => n,
-            None => Normaliser::fit(&raw, splits.train.clone())?,
+        let (normaliser, bars_per_day) = match trained {
+            Some(m) => (m.normaliser.clone(), m.bars_per_day),
+            // Counted over all bars it would tell of the future.
+            None => (
+                Normaliser::fit(&raw, splits.train.clone())?,
+                bars.slice(0..splits.train.end).periods_per_year() / 365.0,
+            ),
         };
         let features = normaliser.apply(&raw)?;
-        let table = bar_table(&bars, splits.train.end)?;
+        let table = bar_table(&bars, bars_per_day)?;
+        let volatility_floor_e9 = trained
+            .map_or_else(|| table.volatility_floor_e9(splits.train.clone()), |m| m.volatility_floor_e9);
         let rules = rule_book(&bars, &table, config)?;
         rules.validate()?;
-        Ok(Market { bars, rules, table, features, normaliser, splits })
+        Ok(Market { bars, rules, table, features, normaliser, splits, volatility_floor_e9, bars_per_day })
     }
 
     /// The same market with one more feature, a raw value per bar, normalised on the training window like the others. What
@@ -112,11 +122,11 @@ fn sides(o: &Ohlc) -> [&[i32]; 4] {
     [&o.open, &o.high, &o.low, &o.close]
 }
 
-fn bar_table(bars: &Bars, train_end: usize) -> Result<BarTable, TrainError> {
+fn bar_table(bars: &Bars, bars_per_day: f64) -> Result<BarTable, TrainError> {
     let columns = MarketColumns::from(bars);
     let seconds = |x: &[i32]| -> Vec<u32> { x.iter().map(|s| u32::try_from(*s).unwrap_or(0)).collect() };
     let (gap_seconds, bar_seconds) = (seconds(&columns.gap_seconds), seconds(&columns.bar_seconds));
-    let slow_volatility_e9 = slow_volatility(bars, train_end);
+    let slow_volatility_e9 = slow_volatility(bars, bars_per_day);
     let session_seconds = session_seconds(bars)?;
     let bid = sides(&bars.bid);
     BarTable::from_columns(&BarColumns {
@@ -134,11 +144,9 @@ fn bar_table(bars: &Bars, train_end: usize) -> Result<BarTable, TrainError> {
     .map_err(|source| TrainError::Table { file: bars.source.path.clone(), source })
 }
 
-/// EWMA over 30 days of the squared log return of a bar, its root in 1e-9, known at the close. How many bars a day has is
-/// counted up to the training window's end: counted over all of them it would tell of the future.
-fn slow_volatility(bars: &Bars, train_end: usize) -> Vec<u32> {
-    let days = bars.slice(0..train_end).periods_per_year() / 365.0;
-    let weight = 2.0 / (SLOW_DAYS * days.max(1.0 / 7.0) + 1.0);
+/// EWMA over 30 days of the squared log return of a bar, its root in 1e-9, known at the close.
+fn slow_volatility(bars: &Bars, bars_per_day: f64) -> Vec<u32> {
+    let weight = 2.0 / (SLOW_DAYS * bars_per_day.max(1.0 / 7.0) + 1.0);
     let mut mean = None;
     let mut previous: Option<f64> = None;
     (0..bars.len())

@@ -39,7 +39,7 @@ pub struct EpochReport {
     pub terminated: u64,
     /// Mean sum of an ended episode's log returns of equity; nothing where none ended.
     pub episode_return: Option<f64>,
-    /// Rewards that met the edge of the support.
+    /// Scaled rewards beyond what 2^-20 holds in 32 bits, ±2,048. Not those beyond the support, which nothing counts.
     pub saturated: u64,
     /// Exploration at the end of the epoch.
     pub epsilon: f64,
@@ -94,7 +94,7 @@ pub fn member_spec(
     Ok(MemberSpec {
         seed: member_seed(config.seed, id),
         features,
-        volatility_floor_e9: market.table.volatility_floor_e9(market.splits.train.clone()),
+        volatility_floor_e9: market.volatility_floor_e9,
         window: first..window.end,
         rules: market.rules.row()?,
         episode_bars: l.episode_bars,

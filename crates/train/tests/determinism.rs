@@ -143,3 +143,33 @@ fn all_builds_make_the_same_bytes() {
         }
     }
 }
+
+/// Bars that a trained agent has not seen are all tested: nothing that is measured on a training window may come from them.
+#[test]
+fn unseen_bars_are_measured_by_the_trained_market() {
+    const KNOWN: usize = 500;
+    const DAY_NS: i64 = 86_400_000_000_000;
+    let config = tiny();
+    let trained = Market::prepare(waves(900), &config).unwrap();
+    let bars = waves(900);
+    // Another future: nothing moves any more, and a bar comes once in a day.
+    let mut other = bars.clone();
+    for row in KNOWN..other.len() {
+        let late = (row + 1 - KNOWN) as i64 * DAY_NS;
+        other.open_ns[row] += late;
+        other.close_ns[row] += late;
+        for side in [&mut other.bid.open, &mut other.bid.high, &mut other.bid.low, &mut other.bid.close] {
+            side[row] = 220_000;
+        }
+    }
+    let unseen = |bars: &Bars| Market::prepare_unseen(bars.clone(), &config, &trained).unwrap();
+    let (a, b) = (unseen(&bars), unseen(&other));
+    assert_eq!(a.volatility_floor_e9, b.volatility_floor_e9);
+    assert_eq!(a.table.context[..KNOWN], b.table.context[..KNOWN]);
+    assert_eq!(a.features.values[..KNOWN * a.features.cols], b.features.values[..KNOWN * b.features.cols]);
+    // Measured on themselves they differ: the futures are others indeed.
+    let own = |bars: &Bars| Market::prepare(bars.clone(), &config).unwrap();
+    let (a, b) = (own(&bars), own(&other));
+    assert_ne!(a.volatility_floor_e9, b.volatility_floor_e9);
+    assert_ne!(a.table.context[..KNOWN], b.table.context[..KNOWN]);
+}

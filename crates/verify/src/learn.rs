@@ -290,7 +290,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(debug_assertions, ignore = "trains for a minute; in a release build half of that")]
     fn the_answer_is_learned_and_noise_is_not() {
         let config = Config::of(Size::Small);
         let device = Device::cpu();

@@ -24,7 +24,7 @@ pub(crate) struct BacktestArgs {
     #[arg(value_name = "RUN")]
     run: PathBuf,
     /// Other bars: the whole file is tested, with features normalised as in training
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
     /// A ledger whose actions are taken again, instead of the members': every number must come out the same
     #[arg(long, value_name = "LEDGER", conflicts_with = "data")]
@@ -48,14 +48,14 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
         let window = TestWindow::test(&own);
         (own, window)
     } else {
-        let (trained_on, bars) = (&own.bars.instrument.name, load_bars(&args.data)?);
+        let (trained_on, bars) = (&own.bars.instrument.name, load_bars(&args.data, &config.data)?);
         if *trained_on != bars.instrument.name {
             note!(
                 "note: the members were trained on {trained_on} and are tested on {}",
                 bars.instrument.name
             );
         }
-        let market = Market::prepare_with(bars, config, own.normaliser)?;
+        let market = Market::prepare_unseen(bars, config, &own)?;
         let rows = market.splits.train.start..market.bars.len();
         (market, TestWindow { name: "other data".into(), rows })
     };

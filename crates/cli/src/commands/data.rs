@@ -1,4 +1,4 @@
-use super::source::load_bars;
+use super::source::{DataOptions, load_bars, resolve};
 use crate::Failure;
 use clap::Subcommand;
 use foxhunt_data::inspect;
@@ -10,14 +10,17 @@ pub(crate) enum DataCommand {
     Inspect {
         /// A file of bars; the embedded sample if left out
         file: Option<String>,
+        #[command(flatten)]
+        how: DataOptions,
     },
 }
 
 pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
     match command {
-        DataCommand::Inspect { file } => {
+        DataCommand::Inspect { file, how } => {
             let files: Vec<String> = file.iter().cloned().collect();
-            say!("{}", inspect(&load_bars(&files)?).to_string().trim_end())
+            let config = resolve(None, None, &how.as_set())?;
+            say!("{}", inspect(&load_bars(&files, &config.data)?).to_string().trim_end())
         }
     }
 }

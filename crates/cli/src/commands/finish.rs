@@ -34,6 +34,8 @@ pub(crate) struct Choice {
     pub(crate) validation_return: f64,
     /// Epochs that were compared.
     pub(crate) of: usize,
+    /// Whether the validation window chose this member among all: the first with the largest return.
+    pub(crate) chosen: bool,
 }
 
 /// What a finished training hands over.
@@ -53,13 +55,17 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
     place::write_json(&x.folder.join(SELECTION), &choices)?;
     let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::test(x.market))?;
     let ledger = agents(&backtest, x.saves, &choices)?;
-    write_paper(&Paper {
+    let lines = write_paper(&Paper {
         folder: x.folder,
         run: x.folder,
         backtest: &backtest,
         ledger: &ledger,
         config_text: x.config_text,
-    })
+    })?;
+    let chosen = choices.iter().find(|c| c.chosen);
+    let chosen = chosen
+        .map(|c| format!("chosen on the validation window: member {} after epoch {}\n", c.member, c.epoch));
+    Ok(chosen.unwrap_or_default() + &lines)
 }
 
 /// For each member the epoch whose greedy policy ends the validation window with the most; ties to the earliest.
@@ -75,19 +81,30 @@ fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
             let validation_return = last.equity as f64 / first.equity as f64 - 1.0;
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
-                *slot =
-                    Some(Choice { member: *id, epoch: save.epoch(), validation_return, of: x.saves.len() });
+                *slot = Some(Choice {
+                    member: *id,
+                    epoch: save.epoch(),
+                    validation_return,
+                    of: x.saves.len(),
+                    chosen: false,
+                });
             }
         }
     }
     let missing = || Failure::Unusable(format!("{} has no saved weights to choose from", x.folder.display()));
-    best.into_iter().collect::<Option<Vec<_>>>().ok_or_else(missing)
+    let mut choices = best.into_iter().collect::<Option<Vec<_>>>().ok_or_else(missing)?;
+    let largest = choices.iter().map(|c| c.validation_return).fold(f64::NEG_INFINITY, f64::max);
+    if let Some(chosen) = choices.iter_mut().find(|c| c.validation_return == largest) {
+        chosen.chosen = true;
+    }
+    Ok(choices)
 }
 
 /// The ledger of each member's chosen weights over the backtest's window.
 pub(crate) fn agents(backtest: &Backtest<'_>, saves: &[Save], choices: &[Choice]) -> Result<Ledger, Failure> {
     let ids: Vec<u64> = choices.iter().map(|c| c.member).collect();
-    let trials = choices.iter().map(|c| c.of).max().unwrap_or(1);
+    // What stood behind the choice of one member and one epoch.
+    let trials: usize = choices.iter().map(|c| c.of).sum();
     let backtest = backtest.clone().with_trials(u32::try_from(trials).unwrap_or(u32::MAX));
     greedy(&backtest, &ids, &mut |m| saved(saves, choices[m].epoch))
 }

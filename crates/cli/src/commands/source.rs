@@ -2,9 +2,10 @@
 
 use super::{place, setting::Setting};
 use crate::Failure;
-use foxhunt_data::{Bars, DataError, LoadOptions, load, sample};
-use foxhunt_train::{Config, Size};
-use std::{io::ErrorKind, path::Path};
+use clap::Args;
+use foxhunt_data::{Bars, DateOrder, Instrument, LoadOptions, StampSide, load, presets, sample};
+use foxhunt_train::{Config, DataConfig, Dates, Size, Stamps};
+use std::path::Path;
 
 /// The configuration of a file, a size and `--set` options.
 pub(crate) fn resolve(file: Option<&Path>, size: Option<Size>, set: &[String]) -> Result<Config, Failure> {
@@ -14,35 +15,106 @@ pub(crate) fn resolve(file: Option<&Path>, size: Option<Size>, set: &[String]) -
     Ok(Config::resolve(given, size, set)?)
 }
 
-/// The bars of the files, or the embedded sample.
-pub(crate) fn load_bars(files: &[String]) -> Result<Bars, Failure> {
-    match files {
-        [] => Ok(sample()),
-        [one] => Ok(load(one, &LoadOptions::default())?),
-        _ => Err(Failure::Unusable(format!("data.files names {} files: a run takes one", files.len()))),
+/// How files of bars are to be read, where they don't tell.
+#[derive(Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataOptions {
+    /// The instrument: a name such as EUR/USD, BTC/USD or US:NVDA, or a TOML file of its numbers
+    #[arg(long, value_name = "NAME|FILE")]
+    instrument: Option<String>,
+    /// Zone of stamps without one: UTC, America/New_York
+    #[arg(long, value_name = "ZONE")]
+    time_zone: Option<String>,
+    /// What stamps are: auto, open or close
+    #[arg(long, value_name = "WHAT", value_parser = ["auto", "open", "close"])]
+    stamps: Option<String>,
+    /// Order of dates: auto, year-first, day-first or month-first
+    #[arg(long, value_name = "ORDER", value_parser = ["auto", "year-first", "day-first", "month-first"])]
+    date_order: Option<String>,
+    /// Length of a bar, seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    bar_seconds: Option<u32>,
+}
+
+impl DataOptions {
+    /// As `--set` takes them.
+    pub(crate) fn as_set(&self) -> Vec<String> {
+        let text = |key: &str, x: &Option<String>| x.as_ref().map(|x| format!("data.{key}={x:?}"));
+        [
+            text("instrument", &self.instrument),
+            text("time_zone", &self.time_zone),
+            text("stamps", &self.stamps),
+            text("date_order", &self.date_order),
+            self.bar_seconds.map(|s| format!("data.bar_seconds={s}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
+}
+
+fn load_options(data: &DataConfig) -> Result<LoadOptions, Failure> {
+    let name = data.instrument.trim();
+    let instrument = if name.is_empty() {
+        None
+    } else if Path::new(name).extension().is_some_and(|e| e == "toml") {
+        Some(Instrument::from_toml(&place::read(Path::new(name))?)?)
+    } else if let Some(symbol) = name.strip_prefix("US:") {
+        Some(presets::us_equity(symbol))
+    } else {
+        Some(presets::guess(name).ok_or_else(|| {
+            Failure::Unusable(format!(
+                "data.instrument: '{name}' is not known: name a pair such as EUR/USD or BTC/USD, a US equity as US:NVDA, \
+                 or a TOML file of its numbers"
+            ))
+        })?)
+    };
+    Ok(LoadOptions {
+        instrument,
+        time_zone: (!data.time_zone.is_empty()).then(|| data.time_zone.clone()),
+        stamp_side: match data.stamps {
+            Stamps::Auto => None,
+            Stamps::Open => Some(StampSide::Open),
+            Stamps::Close => Some(StampSide::Close),
+        },
+        date_order: match data.date_order {
+            Dates::Auto => None,
+            Dates::YearFirst => Some(DateOrder::YearFirst),
+            Dates::DayFirst => Some(DateOrder::DayFirst),
+            Dates::MonthFirst => Some(DateOrder::MonthFirst),
+        },
+        bar_seconds: (data.bar_seconds > 0).then_some(data.bar_seconds),
+        ..LoadOptions::default()
+    })
+}
+
+/// The bars of the files, one after the other, or the embedded sample; read as `data` says.
+pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Failure> {
+    let options = load_options(data)?;
+    let mut all: Option<Bars> = None;
+    for file in files {
+        let bars = load(file, &options)?;
+        all = Some(match all {
+            None => bars,
+            Some(before) => before.append(bars)?,
+        });
+    }
+    Ok(all.unwrap_or_else(sample))
 }
 
 /// The bars that a run was begun on, and its setting.
 pub(crate) fn load_own_bars(run: &Path, config: &Config) -> Result<(Bars, Option<Setting>), Failure> {
     let files = &config.data.files;
-    let bars = match files.as_slice() {
-        [one] if Path::new(one).is_relative() => match load(one, &LoadOptions::default()) {
-            Err(e @ DataError::Io { .. }) if is_missing(&e) => Err(Failure::Unusable(format!(
-                "{e}; {} names its data relative to the folder that it was begun in: start foxhunt there",
-                run.display()
-            ))),
-            other => Ok(other?),
-        },
-        _ => load_bars(files),
-    }?;
+    if let Some(missing) = files.iter().find(|f| Path::new(f).is_relative() && !Path::new(f).exists()) {
+        return Err(Failure::Unusable(format!(
+            "there is no {missing}; {} names its data relative to the folder that it was begun in: start foxhunt there",
+            run.display()
+        )));
+    }
+    let bars = load_bars(files, &config.data)?;
     let setting = Setting::read(run)?;
     if let Some(setting) = &setting {
         setting.check(&bars)?;
     }
     Ok((bars, setting))
-}
-
-fn is_missing(e: &DataError) -> bool {
-    matches!(e, DataError::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }

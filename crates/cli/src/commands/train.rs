@@ -3,7 +3,7 @@ use super::{
     open, place,
     progress::Progress,
     setting::{SETTING, Setting, device_name},
-    source::{load_bars, load_own_bars, resolve},
+    source::{DataOptions, load_bars, load_own_bars, resolve},
 };
 use crate::Failure;
 use clap::{Args, builder::RangedU64ValueParser};
@@ -27,9 +27,11 @@ use std::{
   foxhunt train --data XBTUSD_60.csv.gz --population 8 --set learn.gamma=0.995 --out runs/btc
   foxhunt train --resume runs/btc")]
 pub(crate) struct TrainArgs {
-    /// A file of bars; the embedded sample if left out. A relative path counts from where foxhunt is started
-    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    /// Files of bars of one instrument, in order of time; the embedded sample if left out. A relative path counts from where foxhunt is started
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "resume")]
     data: Vec<String>,
+    #[command(flatten)]
+    how: DataOptions,
     /// A TOML file of configuration; unknown keys are errors
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     config: Option<PathBuf>,
@@ -144,6 +146,7 @@ struct Session {
 impl Session {
     fn create(args: &TrainArgs) -> Result<Self, Failure> {
         let mut set = args.set.clone();
+        set.extend(args.how.as_set());
         set.extend(args.population.map(|p| format!("population={p}")));
         set.extend(args.seed.map(|s| format!("seed={s}")));
         set.extend(args.epochs.map(|e| format!("epochs={e}")));
@@ -154,7 +157,7 @@ impl Session {
         // All that can be wrong with folder, data or sizes is found before there is a folder.
         place::check_reachable(&args.out)?;
         RunFolder::check_free(&args.out)?;
-        let market = Market::prepare(load_bars(&config.data.files)?, &config)?;
+        let market = Market::prepare(load_bars(&config.data.files, &config.data)?, &config)?;
         let device = open(args.device)?;
         let dtype = args.dtype.on(&device);
         let trainer = Trainer::new(&device, dtype, &config, &market)?;

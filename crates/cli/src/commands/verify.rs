@@ -31,7 +31,7 @@ pub(crate) struct VerifyArgs {
     #[arg(value_name = "RUN")]
     run: Option<PathBuf>,
     /// A file of bars; the run's own, or the embedded sample, if left out
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto")]
@@ -55,7 +55,7 @@ impl VerifyArgs {
         let config = trained.as_ref().map_or_else(|| Config::of(Size::Small), |t| t.config.clone());
         let bars = match &self.run {
             Some(run) if self.data.is_empty() => load_own_bars(run, &config)?.0,
-            _ => load_bars(&self.data)?,
+            _ => load_bars(&self.data, &config.data)?,
         };
         let device = open(self.device)?;
         let own = trained.as_ref().map(|t| t.dtype);

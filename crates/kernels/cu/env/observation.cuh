@@ -8,11 +8,13 @@ static constexpr int ACCOUNT_FEATURES = 13;
 struct AccountFeatures { float v[16]; };
 struct ObservationShape { u32 features, feature_ld, lookback, state, state_ld; };  // F, its row; W; S, its row
 
-// Thirteen numbers of order 1. volatility: sigma_ep of the episode, 1e-9.
+// Thirteen numbers of order 1. volatility: sigma_ep of the episode, 1e-9. Equity counts as at least a hundredth of the
+// start's: an account that lost all would be divided by 1, its growth be ln 0, and a discount of 0 does not undo a NaN.
 FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Bar& bar, const Context& now,
                                     const Summary& s, u32 volatility_e9) {
   const i32 close = mark(bar);
-  const float equity = (float)larger(s.equity, 1), leverage = (float)r.leverage_e4 * 1e-4f;
+  const i64 alive = larger(s.equity, larger(r.start_cash / 100, 1));
+  const float equity = (float)alive, leverage = (float)r.leverage_e4 * 1e-4f;
   const float volatility = (float)larger(volatility_e9, 1) * 1e-9f;
   const float unit = leverage * volatility / ((float)larger(m.gain_q32, 1) * 2.3283064365386963e-10f);  // the reward's
   const float notional = (float)(s.position * (i64)close * r.tv), lot = (float)(close * r.tv);
@@ -23,7 +25,7 @@ FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Ba
   x.v[2] = log1p_((float)s.bars) * 0.25f;                                         // bars in position
   x.v[3] = (float)(s.peak - s.equity) / (float)larger(s.peak - r.ruin_equity, 1);  // drawdown, 1 is ruin
   x.v[4] = abs_(notional) * ((float)r.maintenance_e7 * 1e-7f) / equity;           // margin use, 1 is liquidation
-  x.v[5] = log1p_((float)(larger(s.equity, 1) - r.start_cash) / start);           // growth since the start
+  x.v[5] = log1p_((float)(alive - r.start_cash) / start);           // growth since the start
   x.v[6] = (float)bar.sigma / (float)close / volatility;                          // volatility now over sigma_ep
   x.v[7] = log1p_(equity * leverage / lot / ((float)bar.mean_volume * (float)larger(r.cap_e4, 1) * 1e-4f));  // size
   x.v[8] = log1p_((float)bar.gap_seconds / (float)larger(bar.bar_seconds, 1)) * 0.25f;  // time since the last bar

@@ -134,7 +134,7 @@ impl Rig {
         self.arena.read(self.offsets[6], self.members * self.capacity * self.envs).unwrap()
     }
 
-    /// `[P, capacity, E, 4]`.
+    /// `[P, capacity, E, 5]`.
     pub fn fills(&self) -> Vec<FillRow> {
         self.arena.read(self.offsets[7], self.members * self.capacity * self.envs * MAX_FILLS).unwrap()
     }

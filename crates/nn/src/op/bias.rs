@@ -47,6 +47,10 @@ impl Operation for Bias {
         vec![self.x, self.b]
     }
 
+    fn consumes(&self) -> Option<Tensor> {
+        Some(self.x)
+    }
+
     fn writes(&self) -> Vec<Tensor> {
         vec![self.y]
     }
@@ -125,5 +129,25 @@ impl Operation for BiasBackward {
             Command::Launch(layer::bias_backward(cx.dtype(), cx.members(), dy, relu, part)?),
             Command::Launch(layer::column_sum(cx.dtype(), cx.members(), part, &db)?),
         ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, op::Sum};
+    use foxhunt_core::DType;
+    use foxhunt_device::Device;
+
+    /// In place, a bias leaves nothing of its input for others.
+    #[test]
+    fn an_input_with_another_reader_is_refused() {
+        let mut plan = Plan::new(DType::F32, 1);
+        let [x, other] = ["x", "other"].map(|n| plan.real_buffer(n, 3, 8));
+        let b = plan.real_buffer("b", 1, 8);
+        Bias::push(&mut plan, "y", x, b, false).unwrap();
+        Sum::push(&mut plan, "z", &[x, other]).unwrap();
+        let error = plan.compile(&Device::cpu(), Options::default()).err().unwrap().to_string();
+        assert!(error.contains("x is overwritten by bias and read by sum"), "{error}");
     }
 }

@@ -37,6 +37,11 @@ pub trait Operation {
     /// Tensors that it writes.
     fn writes(&self) -> Vec<Tensor>;
 
+    /// A tensor that it overwrites in place, though it reads it: nothing else may read it.
+    fn consumes(&self) -> Option<Tensor> {
+        None
+    }
+
     /// Its parameters, when a plan is printed.
     fn attributes(&self) -> String {
         String::new()

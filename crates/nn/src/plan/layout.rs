@@ -91,4 +91,18 @@ impl Plan {
         }
         Ok(commands)
     }
+
+    /// No tensor that an operation overwrites in place is read by another.
+    pub(super) fn check_consumed(&self) -> Result<(), PlanError> {
+        for (i, step) in self.steps.iter().enumerate() {
+            let Some(x) = step.op.consumes() else { continue };
+            let reader = self.steps.iter().enumerate().find(|(j, s)| *j != i && s.op.reads().contains(&x));
+            if let Some((_, reader)) = reader {
+                let (by, name) = (step.op.name(), &self.info(x).name);
+                let what = format!("{name} is overwritten by {by} and read by {}", reader.op.name());
+                return Err(PlanError::Shape { op: by, what });
+            }
+        }
+        Ok(())
+    }
 }

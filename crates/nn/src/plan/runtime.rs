@@ -55,6 +55,7 @@ impl Plan {
     /// # Errors
     /// Memory, launchers that refuse their buffers, the device's compiler.
     pub fn compile(&self, device: &Device, options: Options) -> Result<Runtime, PlanError> {
+        self.check_consumed()?;
         let layout = self.layout(options);
         let arena = device.allocate(layout.bytes)?;
         for (first, last, _) in &layout.guards {

@@ -117,7 +117,7 @@ pub fn play(
         seed: 1,
         features,
         window: window.start + 1 - lookback..window.end,
-        volatility_floor_e9: market.table.volatility_floor_e9(market.splits.train.clone()),
+        volatility_floor_e9: market.volatility_floor_e9,
         rules: market.rules.row().unwrap(),
         episode_bars: steps,
         discount: config.learn.gamma,

@@ -1,0 +1,46 @@
+//! Files that don't tell what they are of, and data in several files.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{foxhunt, sample};
+use std::fs;
+
+#[test]
+fn a_file_without_a_known_name_takes_an_instrument() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("prices.csv"), sample(300)).unwrap();
+    foxhunt(folder.path(), "data inspect prices.csv").fails(3, &["prices.csv", "instrument"]);
+    foxhunt(folder.path(), "data inspect prices.csv --instrument cows")
+        .fails(3, &["'cows' is not known", "EUR/USD"]);
+    let told = foxhunt(folder.path(), "data inspect prices.csv --instrument EUR/USD").works();
+    assert!(told.out.contains("EUR/USD") && told.out.contains("300 of 300"), "{}", told.out);
+}
+
+#[test]
+fn files_in_order_of_time_are_one_market() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = sample(2000);
+    let (header, rows) = all.split_once('\n').unwrap();
+    let lines: Vec<&str> = rows.lines().collect();
+    let (a, b) = lines.split_at(900);
+    for (name, part) in [("a.csv", a), ("b.csv", b)] {
+        fs::write(folder.path().join(name), format!("{header}\n{}\n", part.join("\n"))).unwrap();
+    }
+    let options = "--instrument EUR/USD --device cpu --epochs 1 --set learn.collect=1024 --set learn.updates=4 --set \
+                   learn.replay=4096";
+    let train = |files: &str, out: &str| {
+        foxhunt(folder.path(), &format!("train --data {files} {options} --out {out}"))
+    };
+    train("a.csv b.csv", "run").works();
+    let setting: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("run/setting.json")).unwrap()).unwrap();
+    assert_eq!(setting["bars"], 2000);
+    // The parts train as the whole does.
+    fs::write(folder.path().join("whole.csv"), all).unwrap();
+    train("whole.csv", "one").works();
+    let metrics = |run: &str| fs::read(folder.path().join(run).join("metrics.jsonl")).unwrap();
+    assert!(metrics("run") == metrics("one"));
+    foxhunt(folder.path(), "train --resume run --device cpu").works();
+    train("b.csv a.csv", "wrong").fails(3, &["a.csv", "order of time"]);
+}
