@@ -336,7 +336,7 @@ fn the_note_on_devices_comes_once_and_where_it_matters() {
 fn a_case_that_does_not_exist_is_no_success() {
     let folder = tempfile::tempdir().unwrap();
     foxhunt(folder.path(), "device --device cpu --check --only nothing")
-        .fails(3, &["no case is called nothing"]);
+        .fails(3, &["no check is called nothing"]);
     foxhunt(folder.path(), "device --device cpu --check --only softmax").works();
 }
 
