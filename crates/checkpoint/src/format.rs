@@ -15,8 +15,6 @@ use std::{
 };
 
 const KEY: &str = "foxhunt";
-/// Version of both kinds of file.
-const VERSION: u64 = 1;
 /// What the crate `safetensors` accepts at most.
 const HEADER_BYTES_MAX: u64 = 100_000_000;
 
@@ -39,7 +37,7 @@ impl Entry {
 pub(crate) fn write<T>(
     out: &mut FileWriter<'_>,
     path: &Path,
-    (kind, more): (&str, &[(&str, Value)]),
+    (kind, version, more): (&str, u64, &[(&str, Value)]),
     mut tensors: Vec<(Entry, T)>,
     mut bytes: impl FnMut(&Entry, &T) -> Result<Vec<u8>>,
 ) -> Result<()> {
@@ -57,7 +55,7 @@ pub(crate) fn write<T>(
     }
     let mut about = Map::new();
     about.insert("kind".into(), kind.into());
-    about.insert("version".into(), VERSION.into());
+    about.insert("version".into(), version.into());
     about.extend(more.iter().map(|(k, v)| ((*k).to_owned(), v.clone())));
     let about = sorted(&Value::Object(about)).to_string();
     let failed = |what: String| CheckpointError::file(path, what, "this is a fault of foxhunt: report it");
@@ -111,8 +109,8 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Opens a file of this kind and checks that its header and its length belong together.
-    pub(crate) fn open(path: &Path, kind: &str) -> Result<Self> {
+    /// Opens a file of this kind, of a version up to `newest`, and checks that its header and its length belong together.
+    pub(crate) fn open(path: &Path, kind: &str, newest: u64) -> Result<Self> {
         let failed = |e| CheckpointError::io("read", path, e);
         let broken = |what: String| {
             CheckpointError::file(path, what, "restore the file from a copy or use another checkpoint")
@@ -152,12 +150,13 @@ impl Reader {
             ));
         };
         let found = (about.get("kind").and_then(Value::as_str), about.get("version").and_then(Value::as_u64));
-        if found != (Some(kind), Some(VERSION)) {
+        if found.0 != Some(kind) || !found.1.is_some_and(|v| (1..=newest).contains(&v)) {
+            let versions = if newest == 1 { "1".to_owned() } else { format!("1 to {newest}") };
             let name = |v: Option<&Value>| v.map_or("nothing".to_owned(), Value::to_string);
             return Err(CheckpointError::file(
                 path,
                 format!(
-                    "expected kind \"{kind}\" version {VERSION}, found kind {} version {}",
+                    "expected kind \"{kind}\" version {versions}, found kind {} version {}",
                     name(about.get("kind")),
                     name(about.get("version"))
                 ),

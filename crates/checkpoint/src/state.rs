@@ -17,6 +17,7 @@ use serde_json::Value;
 use std::path::Path;
 
 const KIND: &str = "state";
+const VERSION: u64 = 1;
 const HOST: &str = "host";
 
 /// Writes tensors and the host's value to a file, whole or not at all.
@@ -37,7 +38,9 @@ pub(crate) fn write(
     host: &Value,
 ) -> Result<()> {
     let entries = tensors.iter().map(|t| (entry(runtime.view(*t)), *t)).collect();
-    format::write(out, path, (KIND, &[(HOST, host.clone())]), entries, |_, t| Ok(runtime.read_bytes(*t)?))
+    format::write(out, path, (KIND, VERSION, &[(HOST, host.clone())]), entries, |_, t| {
+        Ok(runtime.read_bytes(*t)?)
+    })
 }
 
 /// Reads back exactly these tensors and returns the host's value. Nothing is written to the plan unless the file
@@ -47,7 +50,7 @@ pub(crate) fn write(
 /// A file that can't be read, is damaged or of another version, or holds other tensors; the device's, which may leave
 /// some tensors written.
 pub fn load_state(path: &Path, runtime: &Runtime, tensors: &[Tensor]) -> Result<Value> {
-    let mut reader = Reader::open(path, KIND)?;
+    let mut reader = Reader::open(path, KIND, VERSION)?;
     let found = reader.entries();
     let wanted: Vec<Entry> = tensors.iter().map(|t| entry(runtime.view(*t))).collect();
     for want in &wanted {
@@ -74,7 +77,7 @@ pub fn load_state(path: &Path, runtime: &Runtime, tensors: &[Tensor]) -> Result<
 /// # Errors
 /// A file that can't be read, is damaged or of another version.
 pub fn read_host(path: &Path) -> Result<Value> {
-    Ok(host_of(&Reader::open(path, KIND)?))
+    Ok(host_of(&Reader::open(path, KIND, VERSION)?))
 }
 
 fn host_of(reader: &Reader) -> Value {

@@ -3,9 +3,15 @@
 //! A part of a matrix is `[rows, cols]`; a part of a parameter that does not decay (a bias or a gain) is flat, `[n]`.
 //! Which member it was is not in the file, so a population may be thinned or reordered without a byte changing.
 //!
-//! Version 1 holds exactly one tensor per part. A parameter that owns a low word besides (a BF16 pair) will add a
-//! second tensor under the part's name and the suffix [`LOW`], of the same shape, and raise the version; until then
-//! [`apply`] refuses such a tensor as it refuses every other that it doesn't know.
+//! Version 1 holds exactly one tensor per part. Version 2 holds BF16 pairs: beside every part, which is then the high
+//! word, a second tensor under the part's name and the suffix [`LOW`], of the same shape. Plain weights are written in
+//! version 1, as ever.
+//!
+//! | into / from | plain BF16 | pairs | F32 |
+//! |---|---|---|---|
+//! | plain BF16 | exact | the high word | to nearest |
+//! | pairs | exact, low word 0 | exact | high word to nearest, remainder to nearest |
+//! | F32 | exact | the sum | exact |
 
 use crate::{
     CheckpointError, Result,
@@ -22,7 +28,11 @@ use std::{
 };
 
 const KIND: &str = "weights";
-/// Suffix reserved for the low word of a pair: `w_s1.lo`.
+/// What plain weights are written as.
+const PLAIN: u64 = 1;
+/// What pairs are written as.
+const PAIRED: u64 = 2;
+/// Suffix of the low word of a pair: `w_s1.lo`.
 const LOW: &str = ".lo";
 
 /// A tensor of a file of weights.
@@ -44,19 +54,41 @@ impl NamedTensor {
             DType::F32 => words(&self.bytes).map(f32::from_le_bytes).collect(),
         }
     }
+}
 
-    /// Its bytes in another storage type: BF16 to F32 exactly, F32 to BF16 rounded to nearest.
-    fn bytes_as(&self, dtype: DType) -> Vec<u8> {
-        match (self.dtype, dtype) {
-            (DType::Bf16, DType::F32) => {
-                words(&self.bytes).flat_map(|w: [u8; 2]| from_bf16(w).to_le_bytes()).collect()
-            }
-            (DType::F32, DType::Bf16) => words(&self.bytes)
-                .flat_map(|w| Bf16::from_f32(f32::from_le_bytes(w)).to_bits().to_le_bytes())
-                .collect(),
-            _ => self.bytes.clone(),
+/// A part in the storage of a plan: its bytes, and those of its low words where the plan has them.
+struct Stored {
+    bytes: Vec<u8>,
+    low: Vec<u8>,
+}
+
+/// The table at the head of this file. `low` are the file's low words, `paired` says whether the plan has any.
+fn convert(high: &NamedTensor, low: Option<&NamedTensor>, dtype: DType, paired: bool) -> Stored {
+    let to_bf16 = |x: Bf16| x.to_bits().to_le_bytes();
+    let (bytes, stored_low) = match (high.dtype, dtype) {
+        (DType::F32, DType::F32) => (high.bytes.clone(), None),
+        (DType::Bf16, DType::F32) => {
+            let zeros = std::iter::repeat(0.0);
+            let lows: Box<dyn Iterator<Item = f32>> = match low {
+                Some(low) => Box::new(low.values().into_iter()),
+                None => Box::new(zeros),
+            };
+            // A low word of 0 leaves the high word's bits: -0 + 0 would be 0.
+            let sum = |(high, low): (f32, f32)| if low == 0.0 { high } else { high + low };
+            (high.values().into_iter().zip(lows).flat_map(|pair| sum(pair).to_le_bytes()).collect(), None)
         }
-    }
+        (DType::Bf16, DType::Bf16) => (high.bytes.clone(), low.map(|low| low.bytes.clone())),
+        (DType::F32, DType::Bf16) if paired => {
+            let pairs: Vec<(Bf16, Bf16)> = high.values().into_iter().map(Bf16::split).collect();
+            let lows = pairs.iter().flat_map(|pair| to_bf16(pair.1)).collect();
+            (pairs.iter().flat_map(|pair| to_bf16(pair.0)).collect(), Some(lows))
+        }
+        (DType::F32, DType::Bf16) => {
+            (high.values().into_iter().flat_map(|x| to_bf16(Bf16::from_f32(x))).collect(), None)
+        }
+    };
+    let low = stored_low.unwrap_or_else(|| vec![0; bytes.len()]);
+    Stored { bytes, low }
 }
 
 fn words<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [u8; N]> + '_ {
@@ -71,6 +103,8 @@ fn from_bf16(word: [u8; 2]) -> f32 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTensors {
     source: PathBuf,
+    /// Whether every part has low words beside it.
+    paired: bool,
     tensors: BTreeMap<String, NamedTensor>,
 }
 
@@ -109,18 +143,30 @@ pub(crate) fn write(
     member: usize,
 ) -> Result<()> {
     let dtype = storage(runtime, net, path)?;
-    let image = runtime.read_member_bytes(net.weight, member)?;
+    let images = [Some(net.weight), net.low.map(|low| low.weight)]
+        .into_iter()
+        .flatten()
+        .map(|t| runtime.read_member_bytes(t, member))
+        .collect::<std::result::Result<Vec<_>, _>>()?;
     let dtype_in_file = match dtype {
         DType::Bf16 => Dtype::BF16,
         DType::F32 => Dtype::F32,
     };
     let entries = parts(net)
-        .map(|(param, part)| {
-            let name = param.spec.parts[part].name.clone();
-            (Entry { name, dtype: dtype_in_file, shape: shape(param, part) }, (param, part))
+        .flat_map(|(param, part)| {
+            let name = &param.spec.parts[part].name;
+            images.iter().zip(["", LOW]).map(move |(image, suffix)| {
+                let entry = Entry {
+                    name: format!("{name}{suffix}"),
+                    dtype: dtype_in_file,
+                    shape: shape(param, part),
+                };
+                (entry, (image, param, part))
+            })
         })
         .collect();
-    format::write(out, path, (KIND, &[]), entries, |_, (param, part)| {
+    let version = if net.low.is_some() { PAIRED } else { PLAIN };
+    format::write(out, path, (KIND, version, &[]), entries, |_, (image, param, part)| {
         let row = param.spec.cols * dtype.bytes();
         let starts = param.part_elements(*part).map(|at| at * dtype.bytes());
         Ok(starts.flat_map(|at| &image[at..at + row]).copied().collect())
@@ -132,7 +178,8 @@ pub(crate) fn write(
 /// # Errors
 /// A file that can't be read, is damaged, or is of another kind or version; a tensor that is neither BF16 nor F32.
 pub fn load_weights(path: &Path) -> Result<NamedTensors> {
-    let mut reader = Reader::open(path, KIND)?;
+    let mut reader = Reader::open(path, KIND, PAIRED)?;
+    let paired = reader.about("version").and_then(serde_json::Value::as_u64) == Some(PAIRED);
     let mut tensors = BTreeMap::new();
     for entry in reader.entries() {
         let dtype = match entry.dtype {
@@ -143,11 +190,11 @@ pub fn load_weights(path: &Path) -> Result<NamedTensors> {
         let bytes = reader.read(&entry.name)?;
         tensors.insert(entry.name, NamedTensor { dtype, shape: entry.shape, bytes });
     }
-    Ok(NamedTensors { source: path.to_owned(), tensors })
+    Ok(NamedTensors { source: path.to_owned(), paired, tensors })
 }
 
-/// Writes weights into one member of a plan, converting them to its storage type; padding and other images stay as
-/// they are (a run that starts from weights copies them to its target too).
+/// Writes weights into one member of a plan, converting them to its storage (the table at the head of this file);
+/// padding and other images stay as they are (a run that starts from weights copies them to its target too).
 ///
 /// # Errors
 /// Tensors that are not exactly those of the net, in which case nothing is written; or the device's.
@@ -155,42 +202,66 @@ pub fn apply(runtime: &Runtime, net: &Net, member: usize, weights: &NamedTensors
     let path = weights.source();
     let dtype = storage(runtime, net, path)?;
     let mut image = runtime.read_member_bytes(net.weight, member)?;
+    let mut low_image = net.low.map(|low| runtime.read_member_bytes(low.weight, member)).transpose()?;
     for (param, part) in parts(net) {
         let (name, expected) = (&param.spec.parts[part].name, shape(param, part));
-        let Some(tensor) = weights.get(name) else {
-            return Err(CheckpointError::tensor(
-                path,
-                name,
-                format!("{expected:?}"),
-                "no tensor of this name",
-            ));
-        };
-        let whole = tensor.bytes.len() == expected.iter().product::<usize>() * tensor.dtype.bytes();
-        if tensor.shape != expected || !whole {
-            return Err(CheckpointError::tensor(
-                path,
-                name,
-                format!("{expected:?}"),
-                format!("{:?}", tensor.shape),
-            ));
-        }
+        let high = tensor(weights, name, &expected)?;
+        let low = if weights.paired { Some(low_words(weights, name, &expected, high)?) } else { None };
+        let stored = convert(high, low, dtype, low_image.is_some());
         let row = param.spec.cols * dtype.bytes();
-        let bytes = tensor.bytes_as(dtype);
-        for (at, data) in param.part_elements(part).zip(bytes.chunks_exact(row)) {
-            let at = at * dtype.bytes();
-            image[at..at + row].copy_from_slice(data);
+        let place = |image: &mut [u8], bytes: &[u8]| {
+            for (at, data) in param.part_elements(part).zip(bytes.chunks_exact(row)) {
+                let at = at * dtype.bytes();
+                image[at..at + row].copy_from_slice(data);
+            }
+        };
+        place(&mut image, &stored.bytes);
+        if let Some(low_image) = &mut low_image {
+            place(low_image, &stored.low);
         }
     }
     refuse_unknown(net, weights)?;
-    Ok(runtime.write_member_bytes(net.weight, member, &image)?)
+    runtime.write_member_bytes(net.weight, member, &image)?;
+    if let (Some(low), Some(low_image)) = (net.low, low_image) {
+        runtime.write_member_bytes(low.weight, member, &low_image)?;
+    }
+    Ok(())
+}
+
+/// The tensor of this name, if it has this shape.
+fn tensor<'a>(weights: &'a NamedTensors, name: &str, expected: &[usize]) -> Result<&'a NamedTensor> {
+    let wrong =
+        |found: String| CheckpointError::tensor(weights.source(), name, format!("{expected:?}"), found);
+    let tensor = weights.get(name).ok_or_else(|| wrong("no tensor of this name".into()))?;
+    let whole = tensor.bytes.len() == expected.iter().product::<usize>() * tensor.dtype.bytes();
+    if tensor.shape == expected && whole { Ok(tensor) } else { Err(wrong(format!("{:?}", tensor.shape))) }
+}
+
+/// The low words of a part, which are BF16 as its high words are.
+fn low_words<'a>(
+    weights: &'a NamedTensors,
+    name: &str,
+    expected: &[usize],
+    high: &NamedTensor,
+) -> Result<&'a NamedTensor> {
+    let name = format!("{name}{LOW}");
+    let low = tensor(weights, &name, expected)?;
+    if (high.dtype, low.dtype) == (DType::Bf16, DType::Bf16) {
+        return Ok(low);
+    }
+    let found = format!("{} beside {}", low.dtype, high.dtype);
+    Err(CheckpointError::tensor(weights.source(), &name, "a pair of bf16 words", found))
 }
 
 fn refuse_unknown(net: &Net, weights: &NamedTensors) -> Result<()> {
     let known = |name: &str| parts(net).any(|(param, part)| param.spec.parts[part].name == name);
-    let Some((name, tensor)) = weights.iter().find(|(name, _)| !known(name)) else { return Ok(()) };
-    let found = match name.strip_suffix(LOW) {
-        Some(high) if known(high) => "the low words of pairs, which this foxhunt does not read".to_owned(),
-        _ => format!("an unknown tensor {:?}", tensor.shape),
+    let low = |name: &str| name.strip_suffix(LOW).is_some_and(known);
+    let expects = |name: &str| known(name) || weights.paired && low(name);
+    let Some((name, tensor)) = weights.iter().find(|(name, _)| !expects(name)) else { return Ok(()) };
+    let found = if low(name) {
+        format!("the low words of pairs, in a file of version {PLAIN}")
+    } else {
+        format!("an unknown tensor {:?}", tensor.shape)
     };
     let expected = format!("only the parts of net {}", net.name);
     Err(CheckpointError::tensor(weights.source(), name, expected, found))

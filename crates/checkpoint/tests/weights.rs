@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::{expected_shapes, logical_elements, population};
+use common::{expected_shapes, logical_elements, population, stored};
 use foxhunt_checkpoint::{apply, load_weights, save_weights};
-use foxhunt_core::{Bf16, DType};
+use foxhunt_core::{Bf16, DType, Weights};
 use foxhunt_nn::{Net, Runtime};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{fs, path::Path};
@@ -109,6 +109,75 @@ fn bf16_files_are_half_the_size_and_files_convert_on_load() {
     assert!(member_image(&to_wide, &net, 0) == a, "exactly");
 }
 
+fn values(runtime: &Runtime, net: &Net) -> Vec<f32> {
+    let all = runtime.read_pair(net.weight, net.low.map(|low| low.weight)).unwrap();
+    logical_elements(net).into_iter().map(|at| all[at]).collect()
+}
+
+#[test]
+fn pairs_are_two_tensors_and_convert_both_ways() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let fresh = |dtype, weights, id| stored(dtype, weights, &[id], 0.0);
+    let (pair, net) = fresh(DType::Bf16, Weights::Paired, 4);
+    save_weights(&pair, &net, 0, &path("pair")).unwrap();
+
+    // The file: high words under the parts' names, low words beside them; twice the plain file.
+    let bytes = fs::read(path("pair")).unwrap();
+    let tensors = SafeTensors::deserialize(&bytes).unwrap();
+    let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+    assert_eq!(metadata.metadata().as_ref().unwrap()["foxhunt"], r#"{"kind":"weights","version":2}"#);
+    assert_eq!(tensors.len(), 2 * expected_shapes().len());
+    for (name, shape) in expected_shapes() {
+        for name in [name.to_owned(), format!("{name}.lo")] {
+            let tensor = tensors.tensor(&name).unwrap();
+            assert_eq!((tensor.dtype(), tensor.shape()), (Dtype::BF16, shape.as_slice()), "{name}");
+        }
+    }
+    let views: Vec<(&str, TensorView<'_>)> = tensors.iter().collect();
+    assert!(safetensors::serialize(views, metadata.metadata().clone()).unwrap() == bytes);
+
+    let load = |runtime: &Runtime, net: &Net, name: &str| {
+        apply(runtime, net, 0, &load_weights(&path(name)).unwrap()).unwrap();
+    };
+    // Into a pair with other contents: every bit of both words.
+    let (other, net) = fresh(DType::Bf16, Weights::Paired, 5);
+    load(&other, &net, "pair");
+    let low = net.low.unwrap();
+    for t in [net.weight, low.weight] {
+        assert_eq!(other.read_bytes(t).unwrap(), pair.read_bytes(t).unwrap());
+    }
+    assert!(pair.read(low.weight).unwrap().iter().filter(|x| **x != 0.0).count() > 1000);
+
+    // Into F32 as the sum, into one word as the high word.
+    let sum = values(&pair, &net);
+    let (wide, wide_net) = fresh(DType::F32, Weights::Plain, 6);
+    load(&wide, &wide_net, "pair");
+    assert!(values(&wide, &wide_net) == sum);
+    let (plain, plain_net) = fresh(DType::Bf16, Weights::Plain, 6);
+    load(&plain, &plain_net, "pair");
+    assert_eq!(plain.read_bytes(plain_net.weight).unwrap(), pair.read_bytes(net.weight).unwrap());
+
+    // From one word: low word 0, whatever was there.
+    save_weights(&plain, &plain_net, 0, &path("plain")).unwrap();
+    load(&other, &net, "plain");
+    assert!(values(&other, &net) == values(&plain, &plain_net));
+    assert!(other.read(low.weight).unwrap().iter().all(|x| *x == 0.0));
+
+    // From F32: to nearest, and the remainder to nearest, so that the sum is what F32 had to 16 bits and more.
+    let (wide, wide_net) = fresh(DType::F32, Weights::Plain, 7);
+    save_weights(&wide, &wide_net, 0, &path("wide")).unwrap();
+    load(&other, &net, "wide");
+    let (highs, lows) = (member_image(&other, &net, 0), other.read(low.weight).unwrap());
+    for (at, x) in logical_elements(&net).into_iter().zip(values(&wide, &wide_net)) {
+        let (high, low) = Bf16::split(x);
+        assert_eq!((highs[at], lows[at]), (high.to_f32(), low.to_f32()));
+        assert!((highs[at] + lows[at] - x).abs() <= x.abs() * 2_f32.powi(-16));
+    }
+    let (plain_size, pair_size) = (fs::metadata(path("plain")).unwrap().len(), bytes.len() as u64);
+    assert!(pair_size > 3 * plain_size / 2 && pair_size < 2 * plain_size + 2048);
+}
+
 #[test]
 fn a_file_depends_on_its_member_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,6 +222,7 @@ fn what_does_not_fit_is_refused_with_its_name() {
     let (runtime, net) = population(DType::Bf16, &[1], 0.0);
     save_weights(&runtime, &net, 0, &path).unwrap();
     let good = r#"{"kind":"weights","version":1}"#;
+    let paired = r#"{"kind":"weights","version":2}"#;
     let keep = |name: &str, shape: Vec<usize>| Some((name.to_owned(), shape));
     let flat = |name: &str, shape: Vec<usize>| {
         Some((name.to_owned(), if name == "w_a2" { vec![shape.iter().product()] } else { shape }))
@@ -167,9 +237,12 @@ fn what_does_not_fit_is_refused_with_its_name() {
         ),
         (rewrite(&path, good, keep, &["w_s1.lo"]), &["w_s1.lo", "the low words of pairs"]),
         (
-            rewrite(&path, r#"{"kind":"weights","version":2}"#, keep, &[]),
-            &["kind \"weights\" version 1", "version 2", "use the foxhunt that wrote it"],
+            rewrite(&path, r#"{"kind":"weights","version":3}"#, keep, &[]),
+            &["kind \"weights\" version 1 to 2", "version 3", "use the foxhunt that wrote it"],
         ),
+        // Version 2 promises a low word beside every part.
+        (rewrite(&path, paired, keep, &[]), &["w_s1.lo", "[24, 5]", "no tensor of this name"]),
+        (rewrite(&path, paired, keep, &["w_s1.lo"]), &["w_s1.lo", "[24, 5]", "found [4]"]),
         (rewrite(&path, r#"{"kind":"state","version":1}"#, keep, &[]), &["found kind \"state\""]),
         (rewrite(&path, "7", keep, &[]), &["without foxhunt's metadata"]),
         (b"PK".to_vec(), &["2 bytes are no safetensors file"]),

@@ -40,6 +40,34 @@ impl Bf16 {
         Bf16(if y & 0x7fff == 0x7f80 { y - 1 } else { y })
     }
 
+    /// The pair whose sum is `x`: high to nearest, low the remainder to nearest. Where no pair holds `x` the high word
+    /// stands alone: NaN and infinities, and what rounds beyond the largest finite value, which saturates there.
+    pub fn split(x: f32) -> (Self, Self) {
+        Self::split_with(x, Self::from_f32)
+    }
+
+    /// As [`Bf16::split`] with the low word rounded stochastically; the mirror of `split` in `rng.cuh`.
+    pub fn split_stochastic(x: f32, noise: u16) -> (Self, Self) {
+        Self::split_with(x, |low| Self::from_f32_stochastic(low, noise))
+    }
+
+    fn split_with(x: f32, round: impl Fn(f32) -> Self) -> (Self, Self) {
+        let high = Self::from_f32(x);
+        if !x.is_finite() {
+            return (high, Bf16(0));
+        }
+        if !high.to_f32().is_finite() {
+            return (Bf16(high.0 - 1), Bf16(0));
+        }
+        // Exact: the remainder has no bit below the last of x.
+        (high, round(x - high.to_f32()))
+    }
+
+    /// The value of a pair, as kernels load it.
+    pub fn join(high: Self, low: Self) -> f32 {
+        high.to_f32() + low.to_f32()
+    }
+
     /// Exact.
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
@@ -49,6 +77,31 @@ impl Bf16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A pair keeps the mean exactly, and its high word is the nearest BF16 whatever the noise.
+    #[test]
+    fn pairs_are_unbiased_and_guarded() {
+        for bits in [0x3f80_0054_u32, 0xbeaa_aaaa, 0x4049_0fdb, 0x3f7f_ffff, 0xbf80_8001, 0x4280_7fff] {
+            let x = f32::from_bits(bits);
+            let mut sum = 0.0;
+            for r in 0..=u16::MAX {
+                let (high, low) = Bf16::split_stochastic(x, r);
+                assert_eq!(high, Bf16::from_f32(x));
+                sum += f64::from(high.to_f32()) + f64::from(low.to_f32());
+            }
+            assert_eq!(sum / 65_536.0, f64::from(x), "{bits:08x}");
+            let (high, low) = Bf16::split(x);
+            assert!((Bf16::join(high, low) - x).abs() <= x.abs() * 2_f32.powi(-16), "{bits:08x}");
+        }
+        // A pair that is stored again stays: neither word moves.
+        let (high, low) = Bf16::split(1.234_567);
+        assert_eq!(Bf16::split_stochastic(Bf16::join(high, low), 0xffff), (high, low));
+        let zero = Bf16::from_bits(0);
+        assert_eq!(Bf16::split(f32::NAN), (Bf16::NAN, zero));
+        assert_eq!(Bf16::split(f32::NEG_INFINITY), (Bf16::from_f32(f32::NEG_INFINITY), zero));
+        assert_eq!(Bf16::split(f32::MAX), (Bf16::from_bits(0x7f7f), zero), "no infinity");
+        assert_eq!(Bf16::split(f32::MIN), (Bf16::from_bits(0xff7f), zero), "no infinity");
+    }
 
     #[test]
     fn rounds_to_nearest_even_and_keeps_specials() {

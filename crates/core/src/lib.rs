@@ -5,6 +5,8 @@
 mod bf16;
 mod dtype;
 pub mod rng;
+mod storage;
 
 pub use bf16::Bf16;
 pub use dtype::DType;
+pub use storage::{Rounding, Storage, Weights};

@@ -3,6 +3,7 @@
 mod check;
 
 use crate::TrainError;
+use foxhunt_core::{Rounding, Storage, Weights};
 use serde::{Deserialize, Serialize};
 
 /// How much one epoch does.
@@ -144,6 +145,10 @@ pub struct LearnConfig {
     pub clip: f64,
     /// Rate at which the target net follows.
     pub tau: f64,
+    /// In BF16, whether weights and targets are one word or pairs; F32 refuses pairs, which would change nothing.
+    pub weights: Weights,
+    /// In BF16, how weights, moments and targets are rounded; to nearest is for study, and in F32 both are one.
+    pub rounding: Rounding,
     /// Exploration at the start.
     pub explore_start: f64,
     /// Exploration at the end of its schedule.
@@ -214,6 +219,8 @@ impl Config {
                 weight_decay: 0.01,
                 clip: 10.0,
                 tau: 0.005,
+                weights: Weights::default(),
+                rounding: Rounding::default(),
                 explore_start: 1.0,
                 explore_end: 0.05,
                 explore_epochs: 10.0,
@@ -277,6 +284,11 @@ impl Config {
         })?;
         check::check(&config).map_err(|e| wrong(place, e))?;
         Ok(config)
+    }
+
+    /// How the optimiser's numbers are stored.
+    pub fn storage(&self) -> Storage {
+        Storage { weights: self.learn.weights, rounding: self.learn.rounding }
     }
 
     /// The configuration as TOML.
@@ -349,6 +361,18 @@ mod tests {
         assert_eq!(c.learn.batch, 512, "of the study size");
         let again = Config::resolve(Some(("b.toml", &c.to_toml().unwrap())), None, &[]).unwrap();
         assert_eq!(c, again, "a resolved configuration resolves to itself");
+    }
+
+    #[test]
+    fn storage_is_chosen_by_name() {
+        let c = |file: &str, set: &[String]| Config::resolve(Some(("a.toml", file)), None, set);
+        assert_eq!(c("", &[]).unwrap().storage(), Storage::default());
+        let chosen = c("[learn]\nweights = \"paired\"", &["learn.rounding=nearest".into()]).unwrap();
+        assert_eq!(chosen.storage(), Storage { weights: Weights::Paired, rounding: Rounding::Nearest });
+        let again = Config::resolve(Some(("b.toml", &chosen.to_toml().unwrap())), None, &[]).unwrap();
+        assert_eq!(chosen, again);
+        let error = c("", &["learn.weights=wide".into()]).unwrap_err().to_string();
+        assert!(error.contains("wide") && error.contains("paired"), "{error}");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! reads a few counters at the end.
 
 use crate::{Config, Market, TrainError};
-use foxhunt_core::{DType, rng::member_seed};
+use foxhunt_core::{DType, Weights, rng::member_seed};
 use foxhunt_device::{Command, Device};
 use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tally, exploration};
 use foxhunt_kernels::{
@@ -126,6 +126,14 @@ impl Trainer {
                 ),
             });
         }
+        if dtype == DType::F32 && l.weights == Weights::Paired {
+            return Err(TrainError::Config {
+                place: "learn.weights".into(),
+                what: "pairs are of BF16 words, and this run is in F32, which needs none: train in bf16, or with plain \
+                       weights"
+                    .into(),
+            });
+        }
         let (tables, features) = market.tables()?;
         let shape = Shape {
             envs: l.envs,
@@ -148,6 +156,7 @@ impl Trainer {
         let env = Environments::new(device, dtype, shape, &tables, &specs)?;
 
         let mut plan = Plan::new(dtype, members);
+        plan.set_storage(config.storage());
         let external = |plan: &mut Plan, b: Buffer| plan.external(env.view(b), env.arena());
         let [envs, tally, observation, actions, ring, draws] =
             [Buffer::Envs, Buffer::Tally, Buffer::Observation, Buffer::Actions, Buffer::Ring, Buffer::Draws]
@@ -196,12 +205,14 @@ impl Trainer {
         let hyper: Vec<Hyper> = seeds.iter().map(|seed| Hyper::new(&settings, *seed)).collect();
         runtime.write_raw(optimiser.1, &hyper)?;
         let image: Vec<f32> = seeds.iter().flat_map(|s| net.net.initial_image(*s)).collect();
-        runtime.write(net.net.weight, &image)?;
-        runtime.write(net.net.target, &image)?;
+        let low = net.net.low;
+        runtime.write_pair(net.net.weight, low.map(|low| low.weight), &image)?;
+        runtime.write_pair(net.net.target, low.map(|low| low.target), &image)?;
         runtime.run("reset", 1)?;
 
         let n = &net.net;
-        let state = vec![n.weight, n.target, n.m, n.v, optimiser.0, envs, tally, ring, draws, total];
+        let mut state = vec![n.weight, n.target, n.m, n.v, optimiser.0, envs, tally, ring, draws, total];
+        state.extend(low.into_iter().flat_map(|low| [low.weight, low.target]));
         Ok(Trainer {
             config: config.clone(),
             runtime,

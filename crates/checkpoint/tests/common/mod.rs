@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
-use foxhunt_core::{DType, rng::member_seed};
+use foxhunt_core::{DType, Storage, Weights, rng::member_seed};
 use foxhunt_device::Device;
 use foxhunt_kernels::loss::HeadShape;
 use foxhunt_nn::{
@@ -47,7 +47,13 @@ pub(crate) fn network(plan: &mut Plan) -> Net {
 
 /// Members `ids`, each with its own initial weights, and `padding` in every image element that is none.
 pub(crate) fn population(dtype: DType, ids: &[u64], padding: f32) -> (Runtime, Net) {
+    stored(dtype, Weights::Plain, ids, padding)
+}
+
+/// The same in plain weights or pairs.
+pub(crate) fn stored(dtype: DType, weights: Weights, ids: &[u64], padding: f32) -> (Runtime, Net) {
     let mut plan = Plan::new(dtype, ids.len());
+    plan.set_storage(Storage { weights, ..Storage::default() });
     let net = network(&mut plan);
     let runtime = plan.compile(&Device::cpu(), Options::default()).unwrap();
     let mut images = Vec::new();
@@ -59,7 +65,7 @@ pub(crate) fn population(dtype: DType, ids: &[u64], padding: f32) -> (Runtime, N
         }
         images.extend(image);
     }
-    runtime.write(net.weight, &images).unwrap();
+    runtime.write_pair(net.weight, net.low.map(|low| low.weight), &images).unwrap();
     (runtime, net)
 }
 

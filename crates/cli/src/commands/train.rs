@@ -8,7 +8,7 @@ use super::{
 use crate::Failure;
 use clap::{Args, builder::RangedU64ValueParser};
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
 use foxhunt_train::{Config, EpochReport, Market, Size, Trainer};
 use serde_json::{Value, json};
@@ -47,6 +47,13 @@ pub(crate) struct TrainArgs {
     /// How numbers are stored: auto (bf16 on a GPU, f32 on a CPU), bf16 or f32
     #[arg(long, default_value = "auto", value_parser = dtype)]
     dtype: DTypeChoice,
+    /// In bf16, weights and targets as one word each (plain) or as pairs of high and low word (paired); products read
+    /// the high word
+    #[arg(long, value_name = "plain|paired", conflicts_with = "resume")]
+    weights: Option<Weights>,
+    /// In bf16, how weights, moments and targets are rounded; nearest is for study: it loses small steps
+    #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume")]
+    rounding: Option<Rounding>,
     /// Members of the population
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
     population: Option<usize>,
@@ -150,6 +157,8 @@ impl Session {
         set.extend(args.population.map(|p| format!("population={p}")));
         set.extend(args.seed.map(|s| format!("seed={s}")));
         set.extend(args.epochs.map(|e| format!("epochs={e}")));
+        set.extend(args.weights.map(|w| format!("learn.weights={w}")));
+        set.extend(args.rounding.map(|r| format!("learn.rounding={r}")));
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
         if !args.data.is_empty() {
             config.data.files.clone_from(&args.data);
@@ -160,6 +169,9 @@ impl Session {
         let market = Market::prepare(load_bars(&config.data.files, &config.data)?, &config)?;
         let device = open(args.device)?;
         let dtype = args.dtype.on(&device);
+        if dtype == DType::F32 && config.learn.rounding == Rounding::Nearest {
+            note!("note: learn.rounding changes nothing in f32: nothing is rounded there");
+        }
         let trainer = Trainer::new(&device, dtype, &config, &market)?;
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
         Setting::new(&device, dtype, &market.bars).write(folder.path())?;

@@ -47,3 +47,14 @@ FN U8 round_stochastic(F8 x, U8 noise) {
 }
 FN void store8_stochastic(bf16* p, F8 x, U8 noise) { store8_bits(p, round_stochastic(x, noise)); }
 FN void store8_stochastic(f32* p, F8 x, U8) { store8(p, x); }
+
+// A pair, two numbers whose sum is the value: high is x to nearest, low the remainder, exact in F32 until it is
+// stored. Where no pair holds x, high stands alone: NaN and infinities, and what rounds beyond the largest finite
+// BF16, which saturates there.
+struct Pair8 { F8 high, low; };
+FN Pair8 split(const real* like, F8 x) {
+  const F8 size = from_bits(bits(x) & 0x7fffffffu), nearest = rounded8(like, x);
+  const F8 most = from_bits((bits(x) & 0x80000000u) | 0x7f7f0000u), zero = constant<F8>(0.f);
+  const M8 held = size < bit_cast<float>(0x7f7f8000u);
+  return Pair8{select(held, nearest, select(size < INFINITY_F32, most, nearest)), select(held, x - nearest, zero)};
+}

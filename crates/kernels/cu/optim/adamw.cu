@@ -6,6 +6,10 @@
 // before their rounding. Overwrites all four. The noise of an element is keyed by tensor and logical element, so the
 // layout of the image changes no bit. Per-step scalars are integers on the device, advanced once a step.
 // A gradient that is not finite changes nothing: the step is skipped and counted.
+//
+// Four entries share this body, and differ in how numbers are stored: `_pair` keeps p and target as pairs whose low
+// words are images of their own (`low`, `target_low`; null and unread elsewhere); `_nearest` rounds all that is
+// rounded to nearest, for study. Of a pair the low word is what is rounded with noise; the high word is the nearest.
 #include "platform.cuh"
 #include "reduce.cuh"
 #include "rng.cuh"
@@ -20,6 +24,7 @@ struct AdamArgs {
   Members<const Hyper> hyper;
   Members<const u64> norm;
   Members<const PackId> ids;
+  Members<real> low, target_low;
   i32 packs, partials;
 };
 
@@ -43,7 +48,27 @@ FN u64 next_power(u64 power, u64 beta) {
   return next ? next : 1;
 }
 
-KERNEL(adamw, AdamArgs, None, 256, 256, 1) {
+// Which noise rounds a pack.
+struct Noise { u64 seed, step; u32 tensor, element; };
+
+template<bool NEAREST> FN void put8(real* to, F8 x, const Noise& n, u32 purpose) {
+  if constexpr (NEAREST) store8(to, x);
+  else store8_stochastic(to, x, draw16(n.seed, n.step, n.tensor, purpose, n.element));
+}
+
+// A weight or target: the number itself, or the nearest one and what remains.
+template<bool PAIR, bool NEAREST>
+FN void put8_value(real* to, real* low, F8 x, const Noise& n, u32 purpose, u32 low_purpose) {
+  if constexpr (PAIR) {
+    const Pair8 pair = split(to, x);
+    store8(to, pair.high);
+    put8<NEAREST>(low, pair.low, n, low_purpose);
+  } else {
+    put8<NEAREST>(to, x, n, purpose);
+  }
+}
+
+template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Tm& t) {
   const Hyper h = *a.hyper.of(t.member);
   const OptimiserState s = *a.state.of(t.member);
   const float clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
@@ -53,7 +78,7 @@ KERNEL(adamw, AdamArgs, None, 256, 256, 1) {
   const float w1 = one_minus_q64(h.beta1_q64), w2 = one_minus_q64(h.beta2_q64), eps = from_q64(h.eps_q64);
   const float c1 = 1.f / one_minus_q64(s.beta1_power), c2 = 1.f / one_minus_q64(s.beta2_power);
   real *const pp = a.p.of(t.member), *const mm = a.m.of(t.member), *const vv = a.v.of(t.member);
-  real* const tt = a.target.of(t.member);
+  real *const tt = a.target.of(t.member), *const ll = a.low.of(t.member), *const kk = a.target_low.of(t.member);
   const real* const gg = a.g.of(t.member);
   const PackId* const ids = a.ids.of(t.member);
   const int base = (int)t.index * TILE, left = a.packs - base;
@@ -62,19 +87,28 @@ KERNEL(adamw, AdamArgs, None, 256, 256, 1) {
     const PackId id = ids[base + j];
     if (id.element == 0xffffffffu) return;
     const float decay = id.tensor & 1 ? wd : 0.f;
-    const u32 tensor = id.tensor >> 1;
+    const Noise n{h.seed, s.step, id.tensor >> 1, id.element};
     F8 g = load8(gg + o) * clip, p = load8(pp + o), m = load8(mm + o), v = load8(vv + o), e = load8(tt + o);
+    if constexpr (PAIR) {
+      p = p + load8(ll + o);
+      e = e + load8(kk + o);
+    }
     m = fma_(g - m, constant<F8>(w1), m);
     v = fma_(g * g - v, constant<F8>(w2), v);
     const F8 u = m * c1 / (sqrt_(v * c2) + eps);
     p = p - lr * fma_(constant<F8>(decay), p, u);
     e = fma_(p - e, constant<F8>(tau), e);
-    store8_stochastic(pp + o, p, draw16(h.seed, s.step, tensor, ROUND_WEIGHT, id.element));
-    store8_stochastic(mm + o, m, draw16(h.seed, s.step, tensor, ROUND_M, id.element));
-    store8_stochastic(vv + o, v, draw16(h.seed, s.step, tensor, ROUND_V, id.element));
-    store8_stochastic(tt + o, e, draw16(h.seed, s.step, tensor, ROUND_TARGET, id.element));
+    put8_value<PAIR, NEAREST>(pp + o, ll + o, p, n, ROUND_WEIGHT, ROUND_LOW);
+    put8<NEAREST>(mm + o, m, n, ROUND_M);
+    put8<NEAREST>(vv + o, v, n, ROUND_V);
+    put8_value<PAIR, NEAREST>(tt + o, kk + o, e, n, ROUND_TARGET, ROUND_TARGET_LOW);
   });
 }
+
+KERNEL(adamw, AdamArgs, None, 256, 256, 1) { adamw_step<false, false>(a, t); }
+KERNEL(adamw_pair, AdamArgs, None, 256, 256, 1) { adamw_step<true, false>(a, t); }
+KERNEL(adamw_nearest, AdamArgs, None, 256, 256, 1) { adamw_step<false, true>(a, t); }
+KERNEL(adamw_pair_nearest, AdamArgs, None, 256, 256, 1) { adamw_step<true, true>(a, t); }
 
 // Before the step, after the norm: the step counter and the powers of beta.
 struct AdvanceArgs { Members<OptimiserState> state; Members<const Hyper> hyper; Members<const u64> norm; i32 partials, reserved; };

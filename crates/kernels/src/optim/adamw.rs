@@ -2,7 +2,7 @@
 
 use super::gradient_norm::norm_partials;
 use crate::{Element, KernelError, View, launch, tree, view::Check};
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Rounding};
 use foxhunt_device::{Launch, MemberPtr};
 
 /// Columns of a linear image: the 256 packs of eight that one team updates.
@@ -100,8 +100,12 @@ impl PackId {
 /// Buffers of an AdamW step. The images are `[tiles, 2048]`.
 #[derive(Debug)]
 pub struct AdamW<'a> {
-    /// Weights, first and second moment, EMA target: read and overwritten.
+    /// Weights, first and second moment, EMA target: read and overwritten. Of pairs the high words.
     pub state: [&'a View; 4],
+    /// Low words of weights and EMA target, where they are pairs, which needs BF16: read and overwritten.
+    pub low: Option<[&'a View; 2]>,
+    /// How results are rounded in BF16.
+    pub rounding: Rounding,
     /// Gradients.
     pub gradient: &'a View,
     /// One [`OptimiserState`] per member.
@@ -129,6 +133,8 @@ struct AdamArgs {
     hyper: MemberPtr,
     norm: MemberPtr,
     ids: MemberPtr,
+    low: MemberPtr,
+    target_low: MemberPtr,
     packs: i32,
     partials: i32,
 }
@@ -138,9 +144,17 @@ struct AdamArgs {
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, KernelError> {
-    let check = Check::new("adamw", members);
+    let kernel = match (x.low, x.rounding) {
+        (None, Rounding::Stochastic) => &tree::ADAMW,
+        (Some(_), Rounding::Stochastic) => &tree::ADAMW_PAIR,
+        (None, Rounding::Nearest) => &tree::ADAMW_NEAREST,
+        (Some(_), Rounding::Nearest) => &tree::ADAMW_PAIR_NEAREST,
+    };
+    let check = Check::new(kernel.name, members);
+    check.that(x.low.is_none() || dtype == DType::Bf16, || format!("{dtype} has no pairs"))?;
     let tiles = x.gradient.rows;
-    for image in x.state.into_iter().chain([x.gradient]) {
+    let written: Vec<&View> = x.state.into_iter().chain(x.low.into_iter().flatten()).collect();
+    for image in written.iter().copied().chain([x.gradient]) {
         check.view(image, Element::Real(dtype), tiles, IMAGE_COLUMNS)?;
         check.that(image.ld == image.cols, || format!("{} is not one linear image", image.name))?;
     }
@@ -149,6 +163,9 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
     check.view(x.norm, Element::U64, 1, norm_partials(tiles))?;
     check.view(x.ids, Element::Struct(size_of::<PackId>() as u32), tiles, IMAGE_COLUMNS / 8)?;
     let [p, m, v, target] = x.state;
+    // Never followed where there is no low word.
+    let null = MemberPtr { addr: 0, stride: 0 };
+    let [low, target_low] = x.low.map_or([null; 2], |words| words.map(View::ptr));
     let args = AdamArgs {
         p: p.ptr(),
         m: m.ptr(),
@@ -159,11 +176,14 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
         hyper: x.hyper.ptr(),
         norm: x.norm.ptr(),
         ids: x.ids.ptr(),
+        low,
+        target_low,
         packs: (tiles * IMAGE_COLUMNS / 8) as i32,
         partials: x.norm.cols as i32,
     };
-    let reads = [p, m, v, target, x.gradient, x.counters, x.hyper, x.norm, x.ids];
-    Ok(launch(&tree::ADAMW, dtype, (tiles, members), &args, &reads, &x.state))
+    let others = [x.gradient, x.counters, x.hyper, x.norm, x.ids];
+    let reads: Vec<&View> = written.iter().copied().chain(others).collect();
+    Ok(launch(kernel, dtype, (tiles, members), &args, &reads, &written))
 }
 
 #[repr(C)]

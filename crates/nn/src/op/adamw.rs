@@ -1,5 +1,6 @@
 use super::{Operation, gradient_norm::GradientNorm};
 use crate::{Lowering, Net, Plan, PlanError, Tensor};
+use foxhunt_core::Rounding;
 use foxhunt_device::Command;
 use foxhunt_kernels::{
     Element,
@@ -42,12 +43,23 @@ impl Operation for Optimise {
 
     fn reads(&self) -> Vec<Tensor> {
         let n = &self.net;
-        vec![n.weight, n.m, n.v, n.target, n.gradient, self.counters, self.hyper, self.norm, n.ids]
+        let mut reads = vec![n.weight, n.m, n.v, n.target];
+        reads.extend(n.low.into_iter().flat_map(|low| [low.weight, low.target]));
+        reads.extend([n.gradient, self.counters, self.hyper, self.norm, n.ids]);
+        reads
     }
 
     fn writes(&self) -> Vec<Tensor> {
         let n = &self.net;
-        vec![n.weight, n.m, n.v, n.target, self.counters]
+        let mut writes = vec![n.weight, n.m, n.v, n.target];
+        writes.extend(n.low.into_iter().flat_map(|low| [low.weight, low.target]));
+        writes.push(self.counters);
+        writes
+    }
+
+    fn attributes(&self) -> String {
+        // Stochastic is the rule, and goes without saying.
+        if self.net.rounding == Rounding::Nearest { "rounds to nearest".into() } else { String::new() }
     }
 
     fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
@@ -56,6 +68,8 @@ impl Operation for Optimise {
         let (counters, hyper, norm) = (cx.view(self.counters), cx.view(self.hyper), cx.view(self.norm));
         let step = optim::AdamW {
             state: [n.weight, n.m, n.v, n.target].map(|t| cx.view(t)),
+            low: n.low.map(|low| [cx.view(low.weight), cx.view(low.target)]),
+            rounding: n.rounding,
             gradient: cx.view(n.gradient),
             counters,
             hyper,

@@ -10,12 +10,12 @@ mod runtime;
 
 pub use autodiff::Gradients;
 pub use error::PlanError;
-pub use net::{Init, Net, NetParam, ParamPart, ParamSpec};
+pub use net::{Init, LowWords, Net, NetParam, ParamPart, ParamSpec};
 pub use rules::PlanFault;
 pub use runtime::{Lowering, Options, Runtime};
 
 use crate::op::{Foreign, Operation};
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Storage};
 use foxhunt_device::{Arena, Command};
 use foxhunt_kernels::{Element, View};
 use std::sync::Arc;
@@ -70,6 +70,7 @@ pub struct Plan {
     current: usize,
     nets: Vec<Net>,
     externals: Vec<(View, Arc<Arena>)>,
+    storage: Storage,
 }
 
 /// The distance between rows of `cols` elements: whole packs of eight (16 bytes of BF16), and 64 beyond 32 columns,
@@ -95,7 +96,19 @@ impl Plan {
             current: 0,
             nets: Vec::new(),
             externals: Vec::new(),
+            storage: Storage::default(),
         }
+    }
+
+    /// How nets that are laid out from here on store their weights, and how their optimisers round. In F32 it changes
+    /// nothing.
+    pub fn set_storage(&mut self, storage: Storage) {
+        self.storage = storage;
+    }
+
+    /// What [`Plan::set_storage`] said.
+    pub fn storage(&self) -> Storage {
+        self.storage
     }
 
     /// Storage type of real tensors.

@@ -4,7 +4,10 @@
 //! counters speak of logical elements (part, row, column), through [`PackId`]s and [`NetParam::part_elements`].
 
 use super::{Place, Plan, Tensor, TensorInfo, leading_dimension};
-use foxhunt_core::rng::{Purpose, draw};
+use foxhunt_core::{
+    DType, Rounding, Weights,
+    rng::{Purpose, draw},
+};
 use foxhunt_kernels::{
     Element,
     optim::{IMAGE_COLUMNS, PackId},
@@ -112,6 +115,16 @@ impl NetParam {
     }
 }
 
+/// The low words of pairs: images of the same layout as those that hold the high words, which alone go into matrix
+/// products. Only the optimiser reads them, and what saves them.
+#[derive(Clone, Copy, Debug)]
+pub struct LowWords {
+    /// Of the weights.
+    pub weight: Tensor,
+    /// Of the EMA target.
+    pub target: Tensor,
+}
+
 /// The images of a net. Each is `[tiles, 2048]` per member; a parameter is a matrix inside.
 #[derive(Clone, Debug)]
 pub struct Net {
@@ -129,6 +142,10 @@ pub struct Net {
     pub v: Tensor,
     /// Gradient.
     pub gradient: Tensor,
+    /// Low words, where weights and target are pairs: in BF16 alone.
+    pub low: Option<LowWords>,
+    /// How the optimiser rounds what it stores.
+    pub rounding: Rounding,
     /// [`PackId`] of every pack of the image, shared by all members.
     pub ids: Tensor,
     /// Tiles of an image.
@@ -189,7 +206,7 @@ impl Net {
 }
 
 impl Plan {
-    /// Lays out a net's parameters in linear images.
+    /// Lays out a net's parameters in linear images, stored as [`Plan::set_storage`] says.
     pub fn net(&mut self, name: &str, specs: Vec<ParamSpec>) -> Net {
         let mut offset = 0;
         let mut next_tensor =
@@ -204,6 +221,10 @@ impl Plan {
         let tiles = offset.div_ceil(IMAGE_COLUMNS).max(1);
         let mut image = |suffix: &str| self.real_buffer(&format!("{name}.{suffix}"), tiles, IMAGE_COLUMNS);
         let [weight, target, m, v, gradient] = ["weight", "target", "m", "v", "gradient"].map(&mut image);
+        let storage = self.storage();
+        let paired = storage.weights == Weights::Paired && self.dtype() == DType::Bf16;
+        let mut low = |of: &str| self.real_buffer(&format!("{name}.{of}_low"), tiles, IMAGE_COLUMNS);
+        let low = paired.then(|| LowWords { weight: low("weight"), target: low("target") });
         let id = Element::Struct(size_of::<PackId>() as u32);
         let ids = self.table(&format!("{name}.ids"), id, tiles, IMAGE_COLUMNS / 8);
         let params = specs
@@ -228,7 +249,9 @@ impl Plan {
                 NetParam { weight: w, target: t, offset, ld, first_tensor, spec }
             })
             .collect();
-        let net = Net { name: name.to_owned(), params, weight, target, m, v, gradient, ids, tiles };
+        let rounding = storage.rounding;
+        let name = name.to_owned();
+        let net = Net { name, params, weight, target, m, v, gradient, low, rounding, ids, tiles };
         self.nets.push(net.clone());
         net
     }

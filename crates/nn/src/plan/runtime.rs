@@ -154,6 +154,33 @@ impl Runtime {
         }
     }
 
+    /// Writes values to the pair of `high` and `low`: high to nearest, low the remainder to nearest. Without `low` as
+    /// [`Runtime::write`].
+    ///
+    /// # Errors
+    /// A wrong number of values, a pair that is not BF16, or the device's.
+    pub fn write_pair(&self, high: Tensor, low: Option<Tensor>, values: &[f32]) -> Result<(), PlanError> {
+        let Some(low) = low else { return self.write(high, values) };
+        let (highs, lows): (Vec<u16>, Vec<u16>) =
+            values.iter().map(|x| Bf16::split(*x)).map(|(high, low)| (high.to_bits(), low.to_bits())).unzip();
+        self.write_raw(high, &highs)?;
+        self.write_raw(low, &lows)
+    }
+
+    /// Reads the values of the pair of `high` and `low`, as [`Runtime::read`] does those of `high` alone.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn read_pair(&self, high: Tensor, low: Option<Tensor>) -> Result<Vec<f32>, PlanError> {
+        let mut values = self.read(high)?;
+        if let Some(low) = low {
+            for (x, low) in values.iter_mut().zip(self.read(low)?) {
+                *x += low;
+            }
+        }
+        Ok(values)
+    }
+
     /// Writes a tensor's elements as they are, `[members, rows, cols]`.
     ///
     /// # Errors

@@ -2,18 +2,27 @@
 
 use crate::{Case, CaseError, Output, Random, Setting};
 use foxhunt_core::{
-    Bf16, DType,
+    Bf16, DType, Rounding, Storage,
     rng::{Purpose, draw16, member_seed},
 };
 use foxhunt_device::Device;
 use foxhunt_kernels::optim::{AdamSettings, Hyper, IMAGE_COLUMNS, OptimiserState};
-use foxhunt_nn::{Init, Options, ParamSpec, Plan, op::Optimise};
+use foxhunt_nn::{Init, Net, Options, ParamSpec, Plan, Tensor, op::Optimise};
 
 pub(super) fn cases() -> Vec<Box<dyn Case>> {
-    vec![Box::new(Optimiser)]
+    let names = ["adamw", "adamw_pair", "adamw_nearest", "adamw_pair_nearest"];
+    names
+        .into_iter()
+        .zip(Storage::ALL)
+        .map(|(name, storage)| Box::new(Optimiser { name, storage }) as Box<dyn Case>)
+        .collect()
 }
 
-struct Optimiser;
+/// One way to store what the optimiser writes. In F32 all four are the first.
+struct Optimiser {
+    name: &'static str,
+    storage: Storage,
+}
 
 const STEPS: u64 = 3;
 const LR: f64 = SETTINGS.learning_rate;
@@ -35,7 +44,7 @@ const SETTINGS: AdamSettings = AdamSettings {
 
 impl Case for Optimiser {
     fn name(&self) -> &'static str {
-        "adamw"
+        self.name
     }
 
     /// Rows and columns of two matrices.
@@ -49,6 +58,7 @@ impl Case for Optimiser {
 
     fn run(&self, device: &Device, s: &Setting, check: bool) -> Result<Vec<Output>, CaseError> {
         let mut plan = Plan::new(s.dtype, s.members);
+        plan.set_storage(self.storage);
         let (rows, cols) = (s.size[0], s.size[1]);
         let none = Init::Constant(0.0);
         let specs = vec![ParamSpec::matrix("w", rows, cols, none), ParamSpec::vector("b", rows, none)];
@@ -74,19 +84,30 @@ impl Case for Optimiser {
                     }
                 }
             }
-            runtime.write(t, &values)?;
+            let low = low_word(&net, t);
+            runtime.write_pair(t, low, &values)?;
+            if let (true, Some(low)) = (s.wild, low) {
+                // Any bits, so no remainder of the high word: sums that round, and Inf - Inf.
+                let wild: Vec<f32> =
+                    values.iter().map(|x| if *x == 0.0 { 0.0 } else { random.wild() }).collect();
+                runtime.write(low, &wild)?;
+            }
         }
         let seeds: Vec<u64> = (0..s.members as u64).map(|m| member_seed(s.seed, m)).collect();
         runtime.write_raw(state.1, &seeds.iter().map(|s| Hyper::new(&SETTINGS, *s)).collect::<Vec<_>>())?;
 
         // Step by step, so that each is held against F64 from the stored state before it.
         for step in 1..=STEPS {
-            let before: Vec<Vec<f32>> = images.iter().map(|t| runtime.read(*t)).collect::<Result<_, _>>()?;
+            let read = |t: &Tensor| {
+                let high = runtime.read(*t)?;
+                let low = low_word(&net, *t).map(|low| runtime.read(low)).transpose()?;
+                Ok::<_, CaseError>(Image { high, low })
+            };
+            let before: Vec<Image> = images.iter().map(read).collect::<Result<_, _>>()?;
             runtime.run("main", 1)?;
             device.synchronize()?;
             if check {
-                let after: Vec<Vec<f32>> =
-                    images[..4].iter().map(|t| runtime.read(*t)).collect::<Result<_, _>>()?;
+                let after: Vec<Image> = images[..4].iter().map(read).collect::<Result<_, _>>()?;
                 for (m, seed) in seeds.iter().enumerate() {
                     check_step(s.dtype, &net, (*seed, step), m * image, &before, &after)?;
                 }
@@ -105,22 +126,44 @@ impl Case for Optimiser {
         }
         let mut outputs =
             vec![Output { name: "counters".into(), bytes: runtime.read_bytes(state.0)?, values: Vec::new() }];
-        for (t, name) in images.into_iter().zip(["p", "m", "v", "target"]) {
+        let low = net.low.into_iter().flat_map(|low| [(low.weight, "p.low"), (low.target, "target.low")]);
+        for (t, name) in images.into_iter().zip(["p", "m", "v", "target"]).chain(low) {
             outputs.push(Output { name: name.into(), bytes: runtime.read_bytes(t)?, values: Vec::new() });
         }
         Ok(outputs)
     }
 }
 
+/// The low words of an image of the net, where it has any.
+fn low_word(net: &Net, t: Tensor) -> Option<Tensor> {
+    let low = net.low?;
+    [(net.weight, low.weight), (net.target, low.target)]
+        .into_iter()
+        .find_map(|(high, low)| (high == t).then_some(low))
+}
+
+/// An image as the host reads it.
+struct Image {
+    high: Vec<f32>,
+    low: Option<Vec<f32>>,
+}
+
+impl Image {
+    /// An element's value, exactly.
+    fn at(&self, i: usize) -> f64 {
+        f64::from(self.high[i]) + self.low.as_ref().map_or(0.0, |low| f64::from(low[i]))
+    }
+}
+
 /// One step of one member in F64 from the stored state; BF16 results must be one of the two neighbours, and the one
-/// that the host's Philox says.
+/// that the host's Philox says, or the nearest. Of a pair the high word must also be the nearest to the value.
 fn check_step(
     dtype: DType,
-    net: &foxhunt_nn::Net,
+    net: &Net,
     (seed, step): (u64, u64),
     base: usize,
-    before: &[Vec<f32>],
-    after: &[Vec<f32>],
+    before: &[Image],
+    after: &[Image],
 ) -> Result<(), CaseError> {
     let elements = || {
         net.params.iter().flat_map(|p| {
@@ -130,10 +173,10 @@ fn check_step(
             })
         })
     };
-    let norm = elements().map(|(_, at, _)| f64::from(before[4][base + at]).powi(2)).sum::<f64>().sqrt();
+    let norm = elements().map(|(_, at, _)| before[4].at(base + at).powi(2)).sum::<f64>().sqrt();
     let factor = if norm > CLIP { CLIP / norm } else { 1.0 };
     for (p, at, element) in elements() {
-        let [w, m, v, target, g] = [0, 1, 2, 3, 4].map(|i: usize| f64::from(before[i][base + at]));
+        let [w, m, v, target, g] = [0, 1, 2, 3, 4].map(|i: usize| before[i].at(base + at));
         let g = g * factor;
         let m1 = m + (1.0 - BETA1) * (g - m);
         let v1 = v + (1.0 - BETA2) * (g * g - v);
@@ -146,17 +189,33 @@ fn check_step(
         // What the F32 arithmetic works with: results may be small differences of these.
         let scales = [w.abs() + LR, m.abs() + g.abs(), v + g * g, target.abs() + w1.abs()];
         for (i, (want, purpose)) in [w1, m1, v1, t1].into_iter().zip(purposes).enumerate() {
-            let got = after[i][base + at];
-            let slack = 1e-6 * scales[i];
-            let wrong = match dtype {
-                DType::F32 => (f64::from(got) - want).abs() > slack,
-                DType::Bf16 => {
-                    // Rounding with given noise is monotone; F64 and the kernel's F32 may straddle a threshold.
-                    let noise = draw16(seed, step, p.first_tensor, purpose, element);
-                    let round = |x: f64| Bf16::from_f32_stochastic(x as f32, noise).to_f32();
-                    !(round(want - slack)..=round(want + slack)).contains(&got)
-                }
+            let got = after[i].at(base + at);
+            let paired = after[i].low.is_some();
+            // A pair is held to F32's own roundings: two of the value, and what is small beside it.
+            let slack = if paired { 1.3e-7 * want.abs() + 1e-6 * LR } else { 1e-6 * scales[i] };
+            let purpose = match purpose {
+                Purpose::RoundWeight if paired => Purpose::RoundLow,
+                Purpose::RoundTarget if paired => Purpose::RoundTargetLow,
+                other => other,
             };
+            let noise = draw16(seed, step, p.first_tensor, purpose, element);
+            let sum = |(high, low): (Bf16, Bf16)| f64::from(high.to_f32()) + f64::from(low.to_f32());
+            let round = |x: f64| match (paired, net.rounding) {
+                (false, Rounding::Stochastic) => {
+                    f64::from(Bf16::from_f32_stochastic(x as f32, noise).to_f32())
+                }
+                (false, Rounding::Nearest) => f64::from(Bf16::from_f32(x as f32).to_f32()),
+                (true, Rounding::Stochastic) => sum(Bf16::split_stochastic(x as f32, noise)),
+                (true, Rounding::Nearest) => sum(Bf16::split(x as f32)),
+            };
+            // Two may be the nearest: a low word may be rounded to half an ulp exactly.
+            let nearest = f64::from(Bf16::from_f32(got as f32).to_f32());
+            let high = f64::from(after[i].high[base + at]);
+            let wrong = match dtype {
+                DType::F32 => (got - want).abs() > slack,
+                // Rounding with given noise is monotone; F64 and the kernel's F32 may straddle a threshold.
+                DType::Bf16 => !(round(want - slack)..=round(want + slack)).contains(&got),
+            } || paired && (got - high).abs() > (got - nearest).abs();
             if wrong {
                 return Err(CaseError::Differs(format!(
                     "{}[{element}] of {} after step {step}: {got:e}, want {want:e}",

@@ -9,18 +9,19 @@ use foxhunt_core::Bf16;
 use foxhunt_device::Device;
 use foxhunt_kernels::optim::{Hyper, OptimiserState};
 
-const STEPS: u32 = 1000;
+pub(super) const STEPS: u32 = 1000;
 
-fn moved(lanes: &[f64]) -> f64 {
+pub(super) fn moved(lanes: &[f64]) -> f64 {
     lanes.iter().filter(|x| **x != 0.0).count() as f64 / lanes.len() as f64
 }
 
 /// How far the weights of each member went from `start`.
-fn travelled(rig: &Rig, start: &[f32]) -> Result<Vec<Vec<f64>>, CaseError> {
+pub(super) fn travelled(rig: &Rig, start: &[f32]) -> Result<Vec<Vec<f64>>, CaseError> {
     let mut lanes = rig.lanes(rig.net.weight)?;
     for (lanes, start) in lanes.iter_mut().zip(start) {
-        let start = f64::from(Bf16::from_f32(*start).to_f32());
-        lanes.iter_mut().for_each(|x| *x -= start);
+        let (high, low) = Bf16::split(*start);
+        let start = if rig.net.low.is_some() { Bf16::join(high, low) } else { high.to_f32() };
+        lanes.iter_mut().for_each(|x| *x -= f64::from(start));
     }
     Ok(lanes)
 }

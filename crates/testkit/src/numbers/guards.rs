@@ -2,18 +2,28 @@
 
 use super::{
     Measured, differing,
-    rig::{Rig, fixed, plain},
+    rig::{PAIRED, PLAIN, Rig, fixed, plain},
 };
 use crate::CaseError;
+use foxhunt_core::Storage;
 use foxhunt_device::Device;
 use foxhunt_kernels::optim::{Hyper, OptimiserState};
 
 const MOST: f32 = f32::from_bits(0x7f7f_0000);
 
 pub(super) fn not_finite(device: &Device) -> Result<Vec<Measured>, CaseError> {
+    stored(device, PLAIN)
+}
+
+/// The same of pairs, whose low word is 0 where the high word is not finite: Inf - Inf would be NaN.
+pub(super) fn pairs(device: &Device) -> Result<Vec<Measured>, CaseError> {
+    stored(device, PAIRED)
+}
+
+fn stored(device: &Device, storage: Storage) -> Result<Vec<Measured>, CaseError> {
     let mut out = Vec::new();
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        let rig = Rig::new(device, 2, &[plain(3e-4)])?;
+        let rig = Rig::stored(device, storage, 2, &[plain(3e-4)])?;
         rig.set(rig.net.weight, &[1.0])?;
         let mut gradient = vec![-1.0; rig.lanes];
         gradient[rig.lanes - 3] = bad;
@@ -37,7 +47,8 @@ pub(super) fn not_finite(device: &Device) -> Result<Vec<Measured>, CaseError> {
 
     // The largest finite BF16 and a step of 0.4 ulp upwards: rounded up it would be infinite.
     let half = fixed(0.5, 64);
-    let rig = Rig::new(device, 2, &[Hyper { beta1_q64: half, beta2_q64: half, ..plain(2_f64.powi(-9)) }])?;
+    let hyper = Hyper { beta1_q64: half, beta2_q64: half, ..plain(2_f64.powi(-9)) };
+    let rig = Rig::stored(device, storage, 2, &[hyper])?;
     // Beta's powers as after many steps, so that m and v go into the update as they are.
     rig.set_counters(OptimiserState { step: 9, beta1_power: 1, beta2_power: 1, skipped: 0 })?;
     rig.set(rig.net.weight, &[MOST])?;
@@ -50,7 +61,7 @@ pub(super) fn not_finite(device: &Device) -> Result<Vec<Measured>, CaseError> {
         p.iter().filter(|b| **b != 0x7f7f).count(),
     ));
 
-    let rig = Rig::new(device, 1, &[plain(3e-4)])?;
+    let rig = Rig::stored(device, storage, 1, &[plain(3e-4)])?;
     let mut values = vec![1.0; rig.lanes];
     values[..3].copy_from_slice(&[f32::NAN, f32::INFINITY, f32::NEG_INFINITY]);
     rig.runtime.write(rig.net.weight, &values)?;

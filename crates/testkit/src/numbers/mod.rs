@@ -8,6 +8,8 @@
 mod drift;
 mod guards;
 mod moments;
+mod nearest;
+mod pairs;
 mod rig;
 mod streams;
 mod sums;
@@ -77,6 +79,19 @@ pub fn numbers() -> Vec<Numbers> {
         Numbers { name: "moments.betas", measure: moments::betas_differ },
         Numbers { name: "training.moves", measure: training::weights_move },
         Numbers { name: "guards", measure: guards::not_finite },
+        Numbers { name: "pairs.drift", measure: pairs::constant_updates },
+        Numbers { name: "pairs.frozen_noise", measure: pairs::frozen_noise },
+        Numbers { name: "pairs.long_run", measure: pairs::long_run },
+        Numbers { name: "pairs.decay", measure: pairs::weight_decay },
+        Numbers { name: "pairs.ema", measure: pairs::target },
+        Numbers { name: "pairs.high_word", measure: pairs::high_word },
+        Numbers { name: "pairs.guards", measure: guards::pairs },
+        Numbers { name: "pairs.moves", measure: training::pairs_move },
+        Numbers { name: "nearest.stalls", measure: nearest::updates_vanish },
+        Numbers { name: "nearest.low_word_stalls", measure: nearest::low_word_stalls },
+        Numbers { name: "nearest.moments", measure: nearest::moments },
+        Numbers { name: "nearest.target", measure: nearest::target_freezes },
+        Numbers { name: "nearest.training", measure: training::nearest_stalls },
         Numbers { name: "noise.streams", measure: streams::independent },
         Numbers { name: "sum.gradient_norm", measure: sums::gradient_norm },
         Numbers { name: "sum.loss", measure: sums::loss_total },

@@ -10,13 +10,13 @@ use foxhunt_device::Device;
 use foxhunt_kernels::optim::Hyper;
 
 /// Neither it nor its square is a value of BF16's that the average could sit on: its square is not.
-const G: f32 = 0.3;
+pub(super) const G: f32 = 0.3;
 
-fn g() -> f64 {
+pub(super) fn g() -> f64 {
     f64::from(Bf16::from_f32(G).to_f32())
 }
 
-fn betas(beta1: f64, beta2: f64) -> Hyper {
+pub(super) fn betas(beta1: f64, beta2: f64) -> Hyper {
     Hyper { beta1_q64: fixed(beta1, 64).max(1), beta2_q64: fixed(beta2, 64).max(1), ..plain(0.0) }
 }
 

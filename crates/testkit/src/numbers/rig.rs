@@ -1,5 +1,5 @@
 use crate::CaseError;
-use foxhunt_core::{DType, rng::member_seed};
+use foxhunt_core::{DType, Rounding, Storage, Weights, rng::member_seed};
 use foxhunt_device::Device;
 use foxhunt_kernels::optim::{Hyper, IMAGE_COLUMNS, OptimiserState};
 use foxhunt_nn::{Init, Net, Options, ParamSpec, Plan, Runtime, Tensor, op::Optimise};
@@ -22,6 +22,15 @@ pub(super) fn plain(lr: f64) -> Hyper {
     }
 }
 
+/// The default, and what is compared with it.
+pub(super) const PLAIN: Storage = Storage { weights: Weights::Plain, rounding: Rounding::Stochastic };
+/// Pairs.
+pub(super) const PAIRED: Storage = Storage { weights: Weights::Paired, rounding: Rounding::Stochastic };
+/// Plain and to nearest: what loses.
+pub(super) const NEAREST: Storage = Storage { weights: Weights::Plain, rounding: Rounding::Nearest };
+/// Pairs whose low word is rounded to nearest, as compensated summation has it: loses later.
+pub(super) const PAIRED_NEAREST: Storage = Storage { weights: Weights::Paired, rounding: Rounding::Nearest };
+
 /// The real optimiser on one matrix per member: every element is a lane of the experiment.
 pub(super) struct Rig {
     pub(super) runtime: Runtime,
@@ -35,7 +44,18 @@ pub(super) struct Rig {
 impl Rig {
     /// `tiles` times 2048 lanes for each of the members that `hyper` describes; their seeds are set here.
     pub(super) fn new(device: &Device, tiles: usize, hyper: &[Hyper]) -> Result<Self, CaseError> {
+        Self::stored(device, PLAIN, tiles, hyper)
+    }
+
+    /// The same with weights and targets stored, and all rounded, in another way.
+    pub(super) fn stored(
+        device: &Device,
+        storage: Storage,
+        tiles: usize,
+        hyper: &[Hyper],
+    ) -> Result<Self, CaseError> {
         let mut plan = Plan::new(DType::Bf16, hyper.len());
+        plan.set_storage(storage);
         let none = Init::Constant(0.0);
         let net = plan.net("net", vec![ParamSpec::matrix("w", tiles, IMAGE_COLUMNS, none)]);
         let (counters, hypers) = Optimise::state(&mut plan, "net");
@@ -53,10 +73,18 @@ impl Rig {
         Ok(Rig { runtime, net, counters, norm, members: hyper.len(), lanes: tiles * IMAGE_COLUMNS })
     }
 
+    /// The low word of `t`, where it has one.
+    fn low(&self, t: Tensor) -> Option<Tensor> {
+        let low = self.net.low?;
+        [(self.net.weight, low.weight), (self.net.target, low.target)]
+            .into_iter()
+            .find_map(|(high, low)| (high == t).then_some(low))
+    }
+
     /// Sets every lane of member m to `values[m]`.
     pub(super) fn set(&self, t: Tensor, values: &[f32]) -> Result<(), CaseError> {
         let all: Vec<f32> = values.iter().flat_map(|x| vec![*x; self.lanes]).collect();
-        Ok(self.runtime.write(t, &all)?)
+        Ok(self.runtime.write_pair(t, self.low(t), &all)?)
     }
 
     pub(super) fn run(&self, steps: u32) -> Result<(), CaseError> {
@@ -69,17 +97,18 @@ impl Rig {
         Ok(self.runtime.write_raw(self.counters, &vec![state; self.members])?)
     }
 
-    /// The lanes of every member.
+    /// The lanes of every member, of pairs high and low word together.
     pub(super) fn lanes(&self, t: Tensor) -> Result<Vec<Vec<f64>>, CaseError> {
-        let all = self.runtime.read(t)?;
+        let all = self.runtime.read_pair(t, self.low(t))?;
         Ok(all.chunks(self.lanes).map(|m| m.iter().map(|x| f64::from(*x)).collect()).collect())
     }
 
-    /// The bits of the four images that a step overwrites.
+    /// The bits of all images that a step overwrites.
     pub(super) fn bits(&self) -> Result<Vec<u16>, CaseError> {
         let n = &self.net;
         let mut out = Vec::new();
-        for t in [n.weight, n.m, n.v, n.target] {
+        let low = n.low.into_iter().flat_map(|low| [low.weight, low.target]);
+        for t in [n.weight, n.m, n.v, n.target].into_iter().chain(low) {
             out.extend(self.runtime.read_raw::<u16>(t)?);
         }
         Ok(out)

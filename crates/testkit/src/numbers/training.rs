@@ -3,10 +3,10 @@
 
 use super::{
     Measured,
-    rig::{fixed, plain},
+    rig::{NEAREST, PAIRED, PLAIN, fixed, plain},
 };
 use crate::{CaseError, Random};
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Storage};
 use foxhunt_device::Device;
 use foxhunt_kernels::{
     loss::{HeadShape, Outcome},
@@ -23,8 +23,40 @@ const ROWS: usize = 2048;
 const INPUTS: usize = 32;
 const STEPS: u32 = 1000;
 
+/// At most this share of a parameter may stand still.
+const STILL: f64 = 0.05;
+
 pub(super) fn weights_move(device: &Device) -> Result<Vec<Measured>, CaseError> {
+    Ok(still(device, PLAIN)?
+        .into_iter()
+        .map(|(what, share)| Measured::within(what, share, 0.0, STILL))
+        .collect())
+}
+
+/// Pairs of which neither word moved are hardly any.
+pub(super) fn pairs_move(device: &Device) -> Result<Vec<Measured>, CaseError> {
+    Ok(still(device, PAIRED)?
+        .into_iter()
+        .map(|(what, share)| Measured::within(what, share, 0.0, STILL))
+        .collect())
+}
+
+/// To nearest the experiment above sees what it is there for.
+pub(super) fn nearest_stalls(device: &Device) -> Result<Vec<Measured>, CaseError> {
+    let shares = still(device, NEAREST)?;
+    let most = shares.iter().map(|(_, share)| *share).fold(0.0, f64::max);
+    Ok(vec![Measured::within(
+        "to nearest: largest share of a parameter left unchanged",
+        most,
+        2.0 * STILL,
+        1.0,
+    )])
+}
+
+/// Share of each parameter's elements, of those with a gradient, that training left as they were.
+fn still(device: &Device, storage: Storage) -> Result<Vec<(String, f64)>, CaseError> {
     let mut plan = Plan::new(DType::Bf16, 1);
+    plan.set_storage(storage);
     let state = Optimise::state(&mut plan, "q");
     let replay = ColumnReplay::push(&mut plan, (ROWS, INPUTS, 1), 64, state);
     let head = HeadShape { actions: vec![3], atoms: 21, v_min: -4.0, v_max: 4.0 };
@@ -67,12 +99,13 @@ pub(super) fn weights_move(device: &Device) -> Result<Vec<Measured>, CaseError> 
     };
     runtime.write_raw(state.1, &[hyper])?;
     let image = net.initial_image(hyper.seed);
-    runtime.write(net.weight, &image)?;
-    runtime.write(net.target, &image)?;
-    let before = runtime.read(net.weight)?;
+    runtime.write_pair(net.weight, net.low.map(|low| low.weight), &image)?;
+    runtime.write_pair(net.target, net.low.map(|low| low.target), &image)?;
+    let weights = || runtime.read_pair(net.weight, net.low.map(|low| low.weight));
+    let before = weights()?;
     runtime.run("main", STEPS)?;
     device.synchronize()?;
-    let (after, v) = (runtime.read(net.weight)?, runtime.read(net.v)?);
+    let (after, v) = (weights()?, runtime.read(net.v)?);
 
     // Biases together: of 60 numbers two may well end where they began.
     let mut groups: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
@@ -86,8 +119,7 @@ pub(super) fn weights_move(device: &Device) -> Result<Vec<Measured>, CaseError> 
         }
     }
     let share = |(name, (still, all)): (&str, (usize, usize))| {
-        let what = format!("share of {name} that {STEPS} steps left unchanged");
-        Measured::within(what, still as f64 / all as f64, 0.0, 0.05)
+        (format!("share of {name} that {STEPS} steps left unchanged"), still as f64 / all as f64)
     };
     Ok(groups.into_iter().map(share).collect())
 }

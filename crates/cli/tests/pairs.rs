@@ -1,0 +1,82 @@
+//! Runs with weights as pairs, from the command line: killed and gone on with, backtested, refused where they make no
+//! sense.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{TINY, assert_same, command, files, foxhunt, train};
+use std::{
+    fs,
+    path::Path,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+const OPTIONS: &str = "--dtype bf16 --weights paired --population 2 --epochs 4 --save-every 0";
+
+/// The options of [`TINY`] without its epochs, and these.
+fn options() -> Vec<&'static str> {
+    let tiny = TINY.iter().copied().filter(|o| !["--epochs", "2"].contains(o));
+    tiny.chain(OPTIONS.split_whitespace()).collect()
+}
+
+fn saves(run: &Path) -> usize {
+    let Ok(epochs) = fs::read_dir(run.join("checkpoints")) else { return 0 };
+    epochs.flatten().filter(|e| e.path().join("save.json").exists()).count()
+}
+
+/// A state without the low words would go on with weights of another value.
+#[test]
+fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
+    let start = |out: &str| {
+        let mut c = command(folder.path());
+        c.arg("train").args(options()).args(["--out", out]).stdout(Stdio::null()).stderr(Stdio::null());
+        c
+    };
+    assert!(start("whole").status().unwrap().success());
+    let mut child = start("killed").spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(120);
+    while saves(&killed) == 0 && child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "no save");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let left = files(&killed);
+    assert!(!left.contains_key("finished.json"), "the kill came too late");
+    let resumed = command(folder.path())
+        .args(["train", "--device", "cpu", "--save-every", "0", "--resume", "killed"])
+        .output()
+        .unwrap();
+    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+    let want = files(&whole);
+    assert_same(&killed, &want, "after a kill");
+
+    let holds = |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|w| w == word.as_bytes());
+    let state = left.iter().find(|(name, _)| name.ends_with("state.safetensors")).unwrap().1;
+    assert!(holds(state, "\"q.weight_low\"") && holds(state, "\"q.target_low\""));
+    let weights = want.iter().find(|(name, _)| name.ends_with("member_000001.safetensors")).unwrap().1;
+    assert!(holds(weights, "\"w_s1.lo\"") && holds(weights, "\\\"version\\\":2"));
+
+    // The policy reads the high words: the ledger comes out again.
+    foxhunt(folder.path(), "backtest whole --device cpu --out again").works();
+    for file in ["ledger/bars.parquet", "ledger/fills.parquet"] {
+        assert!(fs::read(folder.path().join("again").join(file)).unwrap() == want[file], "{file}");
+    }
+}
+
+#[test]
+fn choices_that_change_nothing_are_said() {
+    let folder = tempfile::tempdir().unwrap();
+    train(folder.path(), "--weights paired --out run").fails(3, &["learn.weights", "train in bf16"]);
+    assert!(files(folder.path()).is_empty());
+    foxhunt(folder.path(), "train --weights wide").fails(2, &["plain or paired"]);
+    foxhunt(folder.path(), "train --rounding up").fails(2, &["stochastic or nearest"]);
+    foxhunt(folder.path(), "train --resume x --weights paired").fails(2, &["--weights"]);
+    let done = train(folder.path(), "--rounding nearest --out run");
+    assert!(done.code == 0 && done.err.contains("changes nothing in f32"), "{}", done.err);
+    let config = fs::read_to_string(folder.path().join("run/config.toml")).unwrap();
+    assert!(config.contains("rounding = \"nearest\"") && config.contains("weights = \"plain\""), "{config}");
+}

@@ -1,0 +1,101 @@
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// How weights and their EMA targets lie in BF16 memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weights {
+    /// One BF16 each: 10 bytes a parameter with gradient and moments.
+    #[default]
+    Plain,
+    /// A pair of BF16 whose sum is the value: the high word is the value to nearest, the low word the remainder.
+    /// 14 bytes a parameter. Matrix products read the high word alone.
+    Paired,
+}
+
+/// How what changes in small steps (weights, moments, EMA targets; of a pair the low word) is rounded when it is stored
+/// in BF16.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rounding {
+    /// Up or down with the probability that keeps the mean.
+    #[default]
+    Stochastic,
+    /// To the nearest value, which loses steps below half an ulp: for study only.
+    Nearest,
+}
+
+/// How the optimiser's numbers are stored. In F32 it changes nothing: there is no low word, and nothing is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Storage {
+    /// Of weights and targets.
+    pub weights: Weights,
+    /// Of all that the optimiser writes.
+    pub rounding: Rounding,
+}
+
+impl Storage {
+    /// Every combination, the default first.
+    pub const ALL: [Storage; 4] = [
+        Storage { weights: Weights::Plain, rounding: Rounding::Stochastic },
+        Storage { weights: Weights::Paired, rounding: Rounding::Stochastic },
+        Storage { weights: Weights::Plain, rounding: Rounding::Nearest },
+        Storage { weights: Weights::Paired, rounding: Rounding::Nearest },
+    ];
+}
+
+impl Weights {
+    /// The name used in options.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Weights::Plain => "plain",
+            Weights::Paired => "paired",
+        }
+    }
+}
+
+impl Rounding {
+    /// The name used in options.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rounding::Stochastic => "stochastic",
+            Rounding::Nearest => "nearest",
+        }
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl fmt::Display for Rounding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Weights {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "plain" => Ok(Weights::Plain),
+            "paired" => Ok(Weights::Paired),
+            _ => Err(format!("unknown storage of weights '{s}': use plain or paired")),
+        }
+    }
+}
+
+impl FromStr for Rounding {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        match s {
+            "stochastic" => Ok(Rounding::Stochastic),
+            "nearest" => Ok(Rounding::Nearest),
+            _ => Err(format!("unknown rounding '{s}': use stochastic or nearest")),
+        }
+    }
+}
