@@ -70,7 +70,7 @@ fn main() {
         for folder in &folders {
             build.include(folder);
         }
-        for (file, _) in &kernels {
+        for (file, _) in kernels.iter().filter(|(file, _)| !gpu_only(file)) {
             // In a namespace of its own, or the linker could give one build's inline code to another.
             let stem = file_name(file).replace(".cu", "");
             let cpp = out_dir.join(format!("{stem}_{suffix}.cpp"));
@@ -92,6 +92,15 @@ fn table(files: &[PathBuf], kernels: &[(&PathBuf, Vec<String>)], variants: &[Var
         for name in names {
             let _ = writeln!(text, "/// `{name}` of `{}`.", file_name(file));
             let _ = writeln!(text, "pub(crate) static {}: Kernel = {{", name.to_uppercase());
+            if gpu_only(file) {
+                let _ = writeln!(
+                    text,
+                    "    Kernel {{ name: \"{name}\", file: \"{}\", host: &[] }}\n}};",
+                    file_name(file)
+                );
+                let _ = write!(all, "&{}, ", name.to_uppercase());
+                continue;
+            }
             let _ = writeln!(text, "    unsafe extern \"C\" {{");
             for v in variants {
                 let s = format!("{}_{}", v.dtype, v.isa);
@@ -130,10 +139,15 @@ fn table(files: &[PathBuf], kernels: &[(&PathBuf, Vec<String>)], variants: &[Var
     text
 }
 
-/// The names in `KERNEL(name, …)` at the start of a line.
+/// Whether a file begins with `// gpu: …`: it is for one kind of GPU, and has no host build.
+fn gpu_only(file: &Path) -> bool {
+    read(file).starts_with("// gpu:")
+}
+
+/// The names in `KERNEL(name, …)` or `GPU_KERNEL(name, …)` at the start of a line.
 fn entry_points(text: &str) -> Vec<String> {
     text.lines()
-        .filter_map(|l| l.strip_prefix("KERNEL("))
+        .filter_map(|l| l.strip_prefix("GPU_").unwrap_or(l).strip_prefix("KERNEL("))
         .filter_map(|l| l.split(',').next())
         .map(|n| n.trim().to_owned())
         .collect()

@@ -84,9 +84,9 @@ impl Compiler {
         Ok(Compiler { arch, version, cache })
     }
 
-    /// Name of the target. The one place where `sm_90a` would be asked for, by a kernel that needs wgmma.
-    pub(crate) fn target(&self) -> String {
-        format!("sm_{}", self.arch)
+    /// Name of the target of a file: the architecture's, or the one that the file is written for.
+    pub(crate) fn target(&self, text: &str) -> String {
+        only_target(text).map_or_else(|| format!("sm_{}", self.arch), str::to_owned)
     }
 
     /// Gathers what `build` is made of. `report` adds the assembler's statistics to the log.
@@ -111,8 +111,9 @@ impl Compiler {
                 }
             }
         }
+        let target = self.target(main.text);
         let mut options = vec![
-            format!("--gpu-architecture={}", self.target()),
+            format!("--gpu-architecture={target}"),
             "--std=c++17".into(),
             "--device-as-default-execution-space".into(),
             "--device-int128".into(),
@@ -137,7 +138,7 @@ impl Compiler {
         }
         let digest: String = hash.finalize().iter().map(|b| format!("{b:02x}")).collect();
         let stem = build.file.trim_end_matches(".cu");
-        let key = format!("{stem}-{}-{}-{}.cubin", build.dtype, self.target(), &digest[..32]);
+        let key = format!("{stem}-{}-{target}-{}.cubin", build.dtype, &digest[..32]);
         Ok(Recipe { build: build.clone(), text: main.text, headers, options, key })
     }
 
@@ -178,7 +179,7 @@ impl Compiler {
         let failed = |what: String| DeviceError::Compile {
             file: build.file.to_owned(),
             dtype: build.dtype,
-            arch: self.target(),
+            arch: self.target(recipe.text),
             what,
         };
         let c = |text: &str| CString::new(text).map_err(|e| failed(format!("a source with a NUL byte: {e}")));
@@ -281,6 +282,12 @@ fn status(result: sys::nvrtcResult, doing: &str) -> Result<(), DeviceError> {
         sys::nvrtcResult::NVRTC_SUCCESS => Ok(()),
         other => Err(DeviceError::Cuda { doing: doing.to_owned(), reason: format!("{other:?}") }),
     }
+}
+
+/// What the first line `// gpu: sm_90a` of a file names: the only target that it is for. Such a file has no host build, and
+/// is in BF16.
+pub(crate) fn only_target(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix("// gpu:").map(str::trim)
 }
 
 /// Names in `#include "…"`.

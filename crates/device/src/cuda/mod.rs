@@ -177,7 +177,7 @@ impl CudaDevice {
             )? as u32,
             driver: format!("{}.{}", version / 1000, version % 1000 / 10),
             compiler: compiler.version.clone(),
-            target: compiler.target(),
+            target: compiler.target(""),
             cublaslt: gemm::version(),
             cache: compiler.cache.as_ref().map(|c| c.folder.clone()),
         };

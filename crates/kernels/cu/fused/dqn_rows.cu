@@ -1,0 +1,639 @@
+// gpu: sm_90a
+// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1
+// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2
+// bounds: DQN_INPUTS=256 DQN_TRUNK1=512 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2
+// bounds: DQN_INPUTS=64 DQN_TRUNK1=128 DQN_TRUNK2=128 DQN_STREAM=64 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1
+// All of a training step that belongs to one row, for 64 rows a warpgroup (rl.md 1 to 3): the forward passes F(s') for a*,
+// T(s') for the target distribution, F(s) for the loss, and the chain of activation gradients. What `value_head.cu` says
+// of the loss holds here. Weights stream through shared memory, activations stay there; what the weight gradients need
+// goes to memory once: h1, h2, h3 (of s), d1, d2, d3 (gradients before the activations), g.
+// Shapes: x [2B, S] (s, then s'); w1 [M1, S], w2 [M2, M1], w3 [streams * H, M2], wh [units * U, H]; mean [nets * branches *
+// 2 * U, H]: minus the mean of a branch's units, high and low word (`dqn_mean.cu`); h3, d3 [B, streams * H];
+// g [B, streams * 64]: softmax - target of the taken action, times scale; V's is the sum over branches.
+// Overwrites all but total, which it adds to.
+#include "dqn.cuh"
+
+static constexpr int GROUPS = DQN_GROUPS;            // warpgroups that compute; one more loads
+static constexpr int THREADS = 128 * GROUPS + (GROUPS == 1 ? 32 : 128);
+static constexpr int STAGE_BYTES = 2 * BLOCK_BYTES;
+static constexpr int CHUNKS = TRUNK1 / 64;           // of the first layer's outputs
+static constexpr int X_BLOCKS = INPUTS / 64, TRUNK_BLOCKS = TRUNK2 / 64, STREAM_BLOCKS = STREAM / 64;
+static constexpr int HALVES = TRUNK2 / 128;
+static constexpr int X_STAGES = (X_BLOCKS + 1) / 2;
+static constexpr int STREAM_STAGES = STREAM == 128 ? TRUNK_BLOCKS : TRUNK_BLOCKS / 2;
+
+// ---- shared memory -----------------------------------------------------------------------------------------------
+static constexpr int round_up(int x, int to) { return (x + to - 1) / to * to; }
+static constexpr int WARP_ATOMS = 2 * PACKS * 128, BRANCH_ATOMS = 4 * WARP_ATOMS;  // a branch's distributions in BF16
+static constexpr int MASK_WORDS = CHUNKS + TRUNK_BLOCKS + STREAMS * STREAM_BLOCKS; // which activations are positive
+// With one group x and x' have memory of their own and come early; with two they lie where the trunk's output goes.
+static constexpr bool EARLY_X = GROUPS == 1;
+static constexpr int OF_TRUNK = EARLY_X ? 2 * X_BLOCKS * BLOCK_BYTES : 0;
+static constexpr int OF_BUFFER = OF_TRUNK + (TRUNK_BLOCKS > X_BLOCKS || EARLY_X ? TRUNK_BLOCKS : X_BLOCKS) * BLOCK_BYTES;
+static constexpr int OF_ATOMS = OF_BUFFER + 2 * BLOCK_BYTES;
+static constexpr int ATOMS_BYTES = BRANCHES * BRANCH_ATOMS > STREAM * 128 ? BRANCHES * BRANCH_ATOMS : STREAM * 128;
+static constexpr int OF_MASKS = round_up(OF_ATOMS + ATOMS_BYTES, 1024);
+static constexpr int GROUP_BYTES = round_up(OF_MASKS + MASK_WORDS * 512, 1024);
+static constexpr int BIAS1 = 0, BIAS2 = 2 * TRUNK1, BIAS3 = BIAS2 + 2 * TRUNK2, BIAS_HEAD = BIAS3 + 2 * STREAMS * STREAM;
+static constexpr int BIAS_MEAN = round_up(BIAS_HEAD + 2 * UNITS * UNIT, 16), BIAS_BYTES = BIAS_MEAN + 4 * BRANCHES * UNIT;
+static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + 2 * BIAS_BYTES + 256;
+static constexpr int STAGES_FIT = (227 * 1024 - 1024 - FIXED_BYTES) / STAGE_BYTES, STAGES = STAGES_FIT < 8 ? STAGES_FIT : 8;
+static_assert(STAGES >= 3, "three stages of weights must fit");
+static constexpr int OF_GROUPS = STAGES * STAGE_BYTES, OF_BIAS = OF_GROUPS + GROUPS * GROUP_BYTES;
+static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, SHARED_BYTES = OF_BARRIERS + 256;
+
+struct Outcome { i32 return_q20; u32 discount_q31, index, steps; };
+struct LossTotal { u64 loss_q32, rows, bad; };
+struct NetMaps { TensorMap w1, w2, w3, head; };
+struct NetBiases { Members<const real> b1, b2, b3, head; };
+struct RowsArgs {
+  NetMaps online, target;
+  TensorMap x, mean, h1, h2, h3, d1, d2, d3;
+  NetBiases online_bias, target_bias;
+  Members<const u8> actions;
+  Members<const Outcome> outcome;
+  Members<real> g, row_loss;
+  Members<LossTotal> total;
+  i32 rows, ld_actions, ld_g, mixture;
+  float scale, inv_branches, trunk_scale, v_min, inv_dz, reserved;
+};
+
+enum Pass { CHOOSE, TARGET, LEARN };  // F(s'), T(s'), F(s)
+
+// ---- the loading warp ------------------------------------------------------------------------------------------------
+struct Loader {
+  u32 ring, full, empty, parity;
+  int stage, member;
+  METHOD void next() { if (++stage == STAGES) { stage = 0; parity ^= 1; } }
+  METHOD void one(const TensorMap& map, int column, int row) {
+    wait_for(empty + 8 * stage, parity ^ 1);
+    expect_bytes(full + 8 * stage, BLOCK_BYTES);
+    load_block(ring + stage * STAGE_BYTES, map, column, row, member, full + 8 * stage);
+    next();
+  }
+  METHOD void two(const TensorMap& map, int column, int row, int column2, int row2) {
+    wait_for(empty + 8 * stage, parity ^ 1);
+    expect_bytes(full + 8 * stage, STAGE_BYTES);
+    load_block(ring + stage * STAGE_BYTES, map, column, row, member, full + 8 * stage);
+    load_block(ring + stage * STAGE_BYTES + BLOCK_BYTES, map, column2, row2, member, full + 8 * stage);
+    next();
+  }
+  METHOD void unit(const TensorMap& map, int row) {
+    if constexpr (STREAM == 128) two(map, 0, row, 64, row);
+    else one(map, 0, row);
+  }
+  METHOD void layer1(const NetMaps& net, int chunk) {
+#pragma unroll 1
+    for (int b = 0; b < X_BLOCKS; b += 2)
+      if (b + 1 < X_BLOCKS) two(net.w1, 64 * b, 64 * chunk, 64 * b + 64, 64 * chunk);
+      else one(net.w1, 64 * b, 64 * chunk);
+  }
+  METHOD void layer2(const NetMaps& net, int chunk) {
+#pragma unroll 1
+    for (int n = 0; n < HALVES; ++n) two(net.w2, 64 * chunk, 128 * n, 64 * chunk, 128 * n + 64);
+  }
+  METHOD void forward(const NetMaps& net, const TensorMap& mean, int mean_row) {
+    layer1(net, 0);
+#pragma unroll 1
+    for (int c = 0; c + 1 < CHUNKS; ++c) { layer1(net, c + 1); layer2(net, c); }
+    layer2(net, CHUNKS - 1);
+#pragma unroll 1
+    for (int s = 0; s < STREAMS; ++s) {
+#pragma unroll 1
+      for (int b = 0; b < STREAM_STAGES; ++b)
+        if constexpr (STREAM == 128) two(net.w3, 64 * b, 128 * s, 64 * b, 128 * s + 64);
+        else two(net.w3, 128 * b, 64 * s, 128 * b + 64, 64 * s);
+      if (s) { unit(mean, mean_row + 2 * (s - 1) * UNIT); unit(mean, mean_row + (2 * (s - 1) + 1) * UNIT); }
+#pragma unroll 1
+      for (int u = 0; u < actions_of(s); ++u) unit(net.head, (first_unit(s) + u) * UNIT);
+    }
+  }
+  METHOD void backward(const NetMaps& net) {
+#pragma unroll 1
+    for (int u = 0; u < UNITS; ++u) unit(net.head, u * UNIT);
+#pragma unroll 1
+    for (int k = 0; k < STREAMS * STREAM_BLOCKS; ++k)
+#pragma unroll 1
+      for (int n = 0; n < HALVES; ++n) two(net.w3, 128 * n, 64 * k, 128 * n + 64, 64 * k);
+#pragma unroll 1
+    for (int c = 0; c < CHUNKS; ++c)
+#pragma unroll 1
+      for (int n = 0; n < HALVES; ++n) two(net.w2, 64 * c, 128 * n, 64 * c, 128 * n + 64);
+  }
+};
+
+// ---- a computing warpgroup ---------------------------------------------------------------------------------------------
+struct Group {
+  const RowsArgs& a;
+  u32 shared, own;        // the block's memory, this group's
+  u32 parity;             // of the ring's next stage
+  int head, tail;         // the stage to take next, the one to give back next
+  u32 x_parity;
+  int id, first, member;  // of the block; first row of the tile
+  u32 choice[2];          // a byte per branch, of both rows
+  float loss[2];
+
+  METHOD int thread() const { return threadIdx.x & 127; }
+  METHOD int warp() const { return thread() / 32; }
+  METHOD int lane() const { return thread() & 31; }
+  METHOD int quad() const { return thread() & 3; }
+  METHOD int row() const { return 16 * warp() + lane() / 4; }  // of the tile; its partner is 8 further
+  METHOD u32 place() const { return row() * 128 + quad() * 4; }  // of (row, 2 quad) in a block
+  METHOD u32 x_at(int which) const { return own + (EARLY_X ? which * X_BLOCKS * BLOCK_BYTES : 0); }
+  METHOD u32 x_full(int which) const { return shared + OF_BARRIERS + 16 * STAGES + 16 * id + 8 * which; }
+  METHOD u32 trunk() const { return own + OF_TRUNK; }
+  METHOD u32 buffer() const { return own + OF_BUFFER; }
+  METHOD u32 atoms() const { return own + OF_ATOMS; }
+  METHOD u32 bias(Pass pass) const { return shared + OF_BIAS + (pass == TARGET ? BIAS_BYTES : 0); }
+
+  METHOD void sync() const { barrier(1 + id, 128); }
+  METHOD u32 take() {
+    wait_for(shared + OF_BARRIERS + 8 * head, parity);
+    const u32 at = shared + head * STAGE_BYTES;
+    if (++head == STAGES) { head = 0; parity ^= 1; }
+    products_begin();
+    return at;
+  }
+  // Until all but the last N groups of products are done; COUNT stages go back.
+  template<int N, int COUNT> METHOD void settle() {
+    products_wait<N>();
+    UNROLL for (int i = 0; i < COUNT; ++i) {
+      if (lane() == 0) arrive(shared + OF_BARRIERS + 8 * (STAGES + tail));
+      if (++tail == STAGES) tail = 0;
+    }
+  }
+  METHOD bool inside(int h) const { return first + row() + 8 * h < a.rows; }
+  METHOD u32 mask_at(int word) const { return own + OF_MASKS + (word * 128 + thread()) * 4; }
+  METHOD u32 atoms_at(int branch, int j) const { return atoms() + branch * BRANCH_ATOMS + warp() * WARP_ATOMS + j * 128 + lane() * 4; }
+
+  // 64 columns of d, with bias and ReLU, to a block. `to` must not be in use by products or stores.
+  METHOD void put_active(const float* d, u32 to, u32 bias_at, bool save, int word) const {
+    u32 positive = 0;
+    UNROLL for (int i = 0; i < 8; ++i) {
+      const u32 b = get_shared(bias_at + 16 * i + 4 * quad());
+      float v[4];
+      UNROLL for (int k = 0; k < 4; ++k) {
+        const float z = d[4 * i + k] + (k & 1 ? high2(b) : low2(b));
+        v[k] = z < 0.f ? 0.f : z;
+        positive |= (u32)(z > 0.f) << (4 * i + k);
+      }
+      const u32 at = to + place() + ((i ^ (lane() >> 2)) << 4);
+      put_shared(at, pack2(v[0], v[1]));
+      put_shared(at + 1024, pack2(v[2], v[3]));
+    }
+    if (save) put_shared(mask_at(word), positive);
+  }
+  // 64 columns of a gradient, where the activation was positive, to a block.
+  METHOD void put_gradient(const float* d, u32 to, float scale, int word) const {
+    const u32 positive = get_shared(mask_at(word));
+    UNROLL for (int i = 0; i < 8; ++i) {
+      float v[4];
+      UNROLL for (int k = 0; k < 4; ++k) v[k] = positive >> (4 * i + k) & 1 ? d[4 * i + k] * scale : 0.f;
+      const u32 at = to + place() + ((i ^ (lane() >> 2)) << 4);
+      put_shared(at, pack2(v[0], v[1]));
+      put_shared(at + 1024, pack2(v[2], v[3]));
+    }
+  }
+  // Around writes to shared memory that earlier stores of this group may still be reading.
+  template<int PENDING> METHOD void begin_writing(bool stores) const {
+    if (stores && thread() == 0) wait_stores_read<PENDING>();
+    sync();
+  }
+  METHOD void end_writing() const { publish_shared(); sync(); }
+  METHOD void save(const TensorMap& map, int column, u32 from, int blocks) const {
+    if (thread() != 0) return;
+    for (int b = 0; b < blocks; ++b) store_block(map, column + 64 * b, first, member, from + b * BLOCK_BYTES);
+    commit_stores();
+  }
+
+  // ---- forward ----
+  METHOD void layer1(float (&d)[32], u32 x) {
+    UNROLL for (int b = 0; b < X_BLOCKS; b += 2) {
+      const u32 w = take();
+      UNROLL for (int j = 0; j < (X_BLOCKS - b < 2 ? 1 : 2); ++j)
+        UNROLL for (int k = 0; k < 4; ++k) ss<0>(d, along(x + (b + j) * BLOCK_BYTES, k), along(w + j * BLOCK_BYTES, k), b | j | k);
+      products_commit();
+    }
+  }
+  // EARLIER: stages that are held already.
+  template<int EARLIER> METHOD void layer2(float (&d)[HALVES][64], u32 h1, int more) {
+    UNROLL for (int n = 0; n < HALVES; ++n) {
+      if constexpr (EARLIER + HALVES > STAGES)
+        if (n == HALVES - 1) settle<STAGES - 1, 1>();
+      const u32 w = take();
+      UNROLL for (int k = 0; k < 4; ++k) ss<0>(d[n], along(h1, k), along(w, k), more | k);
+      products_commit();
+    }
+  }
+  METHOD void trunk_forward(u32 x, u32 biases, bool learn) {
+    float low[32], high[HALVES][64];
+    clear(low);
+    UNROLL for (int n = 0; n < HALVES; ++n) clear(high[n]);
+    layer1(low, x);
+    settle<0, X_STAGES>();
+    pin(low);
+    begin_writing<0>(learn);
+    put_active(low, buffer(), biases + BIAS1, learn, 0);
+    end_writing();
+    if (learn) save(a.h1, 0, buffer(), 1);
+#pragma unroll 1
+    for (int c = 0; c + 1 < CHUNKS; ++c) {
+      pin(low);
+      UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
+      layer1(low, x);
+      layer2<X_STAGES>(high, buffer() + (c & 1) * BLOCK_BYTES, c);
+      settle<HALVES, X_STAGES + HALVES <= STAGES ? X_STAGES : X_STAGES - 1>();
+      pin(low);
+      const u32 to = buffer() + ((c + 1) & 1) * BLOCK_BYTES;
+      begin_writing<1>(learn);
+      put_active(low, to, biases + BIAS1 + 128 * (c + 1), learn, c + 1);
+      end_writing();
+      if (learn) save(a.h1, 64 * (c + 1), to, 1);
+      settle<0, HALVES>();
+    }
+    UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
+    layer2<0>(high, buffer() + ((CHUNKS - 1) & 1) * BLOCK_BYTES, CHUNKS - 1);
+    settle<0, HALVES>();
+    UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
+    sync();  // x may lie where this goes
+    UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b)
+      put_active(&high[b / 2][32 * (b & 1)], trunk() + b * BLOCK_BYTES, biases + BIAS2 + 128 * b, learn, CHUNKS + b);
+    end_writing();
+    if (learn) save(a.h2, 0, trunk(), TRUNK_BLOCKS);
+  }
+  METHOD void stream_forward(int s, u32 biases, bool learn) {
+    float d[STREAM / 2];
+    clear(d);
+    UNROLL for (int b = 0; b < STREAM_STAGES; ++b) {
+      const u32 w = take();
+      if constexpr (STREAM == 128) {
+        UNROLL for (int k = 0; k < 4; ++k) ss<0>(d, along(trunk() + b * BLOCK_BYTES, k), along(w, k), b | k);
+      } else {
+        UNROLL for (int k = 0; k < 8; ++k)
+          ss<0>(d, along(trunk() + (2 * b + k / 4) * BLOCK_BYTES, k % 4), along(w + k / 4 * BLOCK_BYTES, k % 4), b | k);
+      }
+      products_commit();
+      if (b) settle<1, 1>();
+    }
+    settle<0, 1>();
+    pin(d);
+    begin_writing<0>(learn);
+    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b)
+      put_active(d + 32 * b, buffer() + b * BLOCK_BYTES, biases + BIAS3 + 2 * (s * STREAM + 64 * b), learn,
+        CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS + b);
+    end_writing();
+    if (learn) save(a.h3, s * STREAM, buffer(), STREAM_BLOCKS);
+  }
+  // q += W h of the next unit.
+  METHOD void unit_forward(Atoms& q) {
+    const u32 w = take();
+    pin(q);
+    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b)
+      UNROLL for (int k = 0; k < 4; ++k) ss<0>(q, along(buffer() + b * BLOCK_BYTES, k), along(w + b * BLOCK_BYTES, k), 1);
+    products_commit();
+    settle<0, 1>();
+    pin(q);
+  }
+  METHOD void set_bias(Atoms& q, u32 at) const {
+    UNROLL for (int i = 0; i < PACKS; ++i) {
+      const u32 b = get_shared(at + 16 * i + 4 * quad());
+      q[4 * i] = q[4 * i + 2] = low2(b);
+      q[4 * i + 1] = q[4 * i + 3] = high2(b);
+    }
+  }
+  METHOD void forward(Pass pass) {
+    const bool learn = pass == LEARN;
+    const u32 biases = bias(pass);
+    trunk_forward(fetch_x(pass), biases, learn);
+    Atoms value;
+    clear(value);
+#pragma unroll 1
+    for (int s = 0; s < STREAMS; ++s) {
+      stream_forward(s, biases, learn);
+      const u32 unit_bias = biases + BIAS_HEAD + 2 * first_unit(s) * UNIT;
+      if (s == 0) {
+        set_bias(value, unit_bias);
+        unit_forward(value);
+        continue;
+      }
+      Atoms base, taken;
+      UNROLL for (int i = 0; i < PACKS; ++i)
+        UNROLL for (int c = 0; c < 2; ++c) {
+          const float b = get_shared_float(biases + BIAS_MEAN + 4 * ((s - 1) * UNIT + 8 * i + 2 * quad() + c));
+          base[4 * i + c] = value[4 * i + c] - b;
+          base[4 * i + 2 + c] = value[4 * i + 2 + c] - b;
+        }
+      unit_forward(base);  // - mean, its high and its low word
+      unit_forward(base);
+      UNROLL for (int i = 0; i < 4 * PACKS; ++i) taken[i] = 0.f;
+      const int shift = 8 * (s - 1);
+      int best[2] = {0, 0};
+      float top[2] = {0.f, 0.f};
+      const int n = actions_of(s);
+#pragma unroll 1
+      for (int j = 0; j < n; ++j) {
+        Atoms q;
+        set_bias(q, unit_bias + 2 * j * UNIT);
+        UNROLL for (int i = 0; i < 4 * PACKS; ++i) q[i] = q[i] + base[i];
+        unit_forward(q);
+        UNROLL for (int h = 0; h < 2; ++h) {
+          if (pass == CHOOSE) {
+            const float v = mean_index(q, h);
+            if (j == 0 || v > top[h]) { top[h] = v; best[h] = j; }
+          } else if ((int)(choice[h] >> shift & 255) == j) {
+            UNROLL for (int i = 0; i < PACKS; ++i)
+              UNROLL for (int c = 0; c < 2; ++c) taken[4 * i + 2 * h + c] = q[4 * i + 2 * h + c];
+          }
+        }
+      }
+      if (pass == CHOOSE) {
+        UNROLL for (int h = 0; h < 2; ++h) choice[h] |= (u32)best[h] << shift;
+      } else if (pass == TARGET) {
+        project(taken, s - 1);
+      } else {
+        learn_branch(taken, s - 1);
+      }
+    }
+  }
+  // Where x of this pass lies, once it is there.
+  METHOD u32 fetch_x(Pass pass) {
+    if constexpr (EARLY_X) {
+      if (pass != TARGET) wait_for(x_full(pass == LEARN), 0);
+      return x_at(pass == LEARN);
+    } else {
+      sync();  // the last pass is through with this memory
+      if (thread() == 0) request_x(0, pass == LEARN ? first : a.rows + first);
+      wait_for(x_full(0), x_parity);
+      x_parity ^= 1;
+      return x_at(0);
+    }
+  }
+  METHOD void request_x(int which, int from) const {
+    expect_bytes(x_full(which), X_BLOCKS * BLOCK_BYTES);
+    for (int b = 0; b < X_BLOCKS; ++b) load_block(x_at(which) + b * BLOCK_BYTES, a.x, 64 * b, from, member, x_full(which));
+  }
+
+  // ---- distributions ----
+  // The mean of the atoms' numbers: Q up to the support, which keeps its order.
+  METHOD float mean_index(const Atoms& q, int h) const {
+    Exponentials x;
+    exponentials(x, q, h, quad());
+    float s = 0.f;
+    UNROLL for (int i = 0; i < PACKS; ++i)
+      UNROLL for (int c = 0; c < 2; ++c) s = fma_(x.e[2 * i + c], (float)(8 * i + c + 2 * quad()), s);
+    return sum4(s) / x.sum;
+  }
+  // The projection of softmax(l) through r + discount z, into `atoms`. Sums are of integers (2^-24), in any order.
+  METHOD void project(const Atoms& l, int branch) const {
+    u32 out[2 * PACKS];
+    const u32 scratch = atoms_at(branch, 0) - lane() * 4, mine = scratch + (lane() >> 2) * UNIT * 4;
+    UNROLL for (int h = 0; h < 2; ++h) {
+      Exponentials x;
+      exponentials(x, l, h, quad());
+      const int at = first + row() + 8 * h;
+      const Outcome o = a.outcome.of(member)[at < a.rows ? at : a.rows - 1];
+      const float r = (float)o.return_q20 * 9.5367431640625e-7f, gamma = (float)o.discount_q31 * 4.656612873077393e-10f;
+      const float start = (r - a.v_min + gamma * a.v_min) * a.inv_dz, unit = 16777216.f / x.sum;
+      __syncwarp();
+      UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_shared(scratch + j * 128 + lane() * 4, 0);
+      __syncwarp();
+      UNROLL for (int i = 0; i < PACKS; ++i)
+        UNROLL for (int c = 0; c < 2; ++c) {
+          if (!is_atom(i, c, quad())) continue;
+          float b = fma_(gamma, (float)(8 * i + c + 2 * quad()), start);
+          b = fminf(fmaxf(b, 0.f), (float)(ATOMS - 1));
+          const int below = min((int)b, ATOMS - 2);
+          const float p = x.e[2 * i + c] * unit;
+          const int whole = __float2int_rn(p), upper = __float2int_rn(p * (b - (float)below));
+          add_shared(mine + 4 * below, whole - upper);
+          add_shared(mine + 4 * below + 4, upper);
+        }
+      __syncwarp();
+      UNROLL for (int i = 0; i < PACKS; ++i) {
+        const u32 pair = mine + 4 * (8 * i + 2 * quad());
+        out[2 * i + h] = pack2((float)(int)get_shared(pair) * 5.9604644775390625e-8f, (float)(int)get_shared(pair + 4) * 5.9604644775390625e-8f);
+      }
+    }
+    __syncwarp();
+    UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_shared(atoms_at(branch, j), out[j]);
+  }
+  // Every branch gets the mean of the branches' targets.
+  METHOD void mix() const {
+    UNROLL for (int j = 0; j < 2 * PACKS; ++j) {
+      float low = 0.f, high = 0.f;
+      for (int d = 0; d < BRANCHES; ++d) {
+        const u32 m = get_shared(atoms_at(d, j));
+        low = low + low2(m);
+        high = high + high2(m);
+      }
+      for (int d = 0; d < BRANCHES; ++d) put_shared(atoms_at(d, j), pack2(low * a.inv_branches, high * a.inv_branches));
+    }
+  }
+  // Loss and g of a branch, from the taken action's l and the target in `atoms`, where g takes its place().
+  METHOD void learn_branch(const Atoms& l, int branch) {
+    UNROLL for (int h = 0; h < 2; ++h) {
+      Exponentials x;
+      exponentials(x, l, h, quad());
+      u32 m[PACKS];
+      float mass = 0.f, cross = 0.f;
+      const float log_sum = x.top + log2_fast(x.sum) * 0.693147181f;
+      UNROLL for (int i = 0; i < PACKS; ++i) {
+        m[i] = get_shared(atoms_at(branch, 2 * i + h));
+        mass = mass + low2(m[i]) + high2(m[i]);
+        if (is_atom(i, 0, quad())) cross = fma_(low2(m[i]), log_sum - l[4 * i + 2 * h], cross);
+        if (is_atom(i, 1, quad())) cross = fma_(high2(m[i]), log_sum - l[4 * i + 2 * h + 1], cross);
+      }
+      const float inv_mass = 1.f / sum4(mass), inv_sum = 1.f / x.sum;
+      loss[h] = loss[h] + sum4(cross) * inv_mass;
+      const float scale = inside(h) ? a.scale : 0.f;
+      real* const g = a.g.of(member) + (i64)(first + row() + 8 * h) * a.ld_g + 64 * (1 + branch) + 2 * quad();
+      UNROLL for (int i = 0; i < PACKS; ++i) {
+        const u32 v = pack2((x.e[2 * i] * inv_sum - low2(m[i]) * inv_mass) * scale, (x.e[2 * i + 1] * inv_sum - high2(m[i]) * inv_mass) * scale);
+        put_shared(atoms_at(branch, 2 * i + h), v);
+        if (inside(h)) *(u32*)(g + 8 * i) = v;
+      }
+    }
+  }
+  METHOD void total_loss() const {
+    u64 sum = 0;
+    u32 good = 0, bad = 0;
+    UNROLL for (int h = 0; h < 2; ++h) {
+      const float x = loss[h] * a.inv_branches;
+      if (quad() != 0 || !inside(h)) continue;
+      store(a.row_loss.of(member) + first + row() + 8 * h, x);
+      if (x < 1e6f) sum += (u64)(x * 4294967296.f), good += 1;
+      else bad += 1;
+    }
+    for (int lanes = 16; lanes; lanes /= 2) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
+      good += __shfl_xor_sync(0xffffffffu, good, lanes);
+      bad += __shfl_xor_sync(0xffffffffu, bad, lanes);
+    }
+    if (lane() != 0) return;
+    LossTotal* const t = a.total.of(member);
+    atomic_add(&t->loss_q32, sum);
+    atomic_add(&t->rows, (u64)good);
+    if (bad) atomic_add(&t->bad, (u64)bad);
+  }
+
+  // ---- backward ----
+  // Where the gradient of a stream's activations lies: by now all else there is done with.
+  METHOD u32 stream_slot(int s) const { return s < 2 ? trunk() + s * STREAM_BLOCKS * BLOCK_BYTES : s == 2 ? buffer() : atoms(); }
+  METHOD void backward() {
+    constexpr int K = (UNIT + 15) / 16;  // of 16 atoms
+#pragma unroll 1
+    for (int s = 0; s < STREAMS; ++s) {
+      u32 g[4 * K], scaled[4 * K];
+      UNROLL for (int j = 0; j < 4 * K; ++j) g[j] = 0;
+      if (s == 0) {
+        UNROLL for (int j = 0; j < 2 * PACKS; ++j) {
+          float low = 0.f, high = 0.f;
+          UNROLL for (int d = 0; d < BRANCHES; ++d) {
+            const u32 x = get_shared(atoms_at(d, j));
+            low = low + low2(x);
+            high = high + high2(x);
+          }
+          g[j] = pack2(low, high);
+          if (inside(j & 1)) *(u32*)(a.g.of(member) + (i64)(first + row() + 8 * (j & 1)) * a.ld_g + 8 * (j / 2) + 2 * quad()) = g[j];
+        }
+      } else {
+        UNROLL for (int j = 0; j < 2 * PACKS; ++j) g[j] = get_shared(atoms_at(s - 1, j));
+      }
+      const int n = actions_of(s);
+      const float inv = 1.f / (float)n;
+      const u32 others = s ? pack2(-inv, -inv) : 0x3f803f80u, own = s ? pack2(1.f - inv, 1.f - inv) : 0x3f803f80u;
+      float d[STREAM / 2];
+      clear(d);
+#pragma unroll 1
+      for (int u = 0; u < n; ++u) {
+        const u32 w = take();
+        const u32 factor[2] = {(int)(choice[0] >> 8 * (s - 1) & 255) == u ? own : others, (int)(choice[1] >> 8 * (s - 1) & 255) == u ? own : others};
+        UNROLL for (int j = 0; j < 4 * K; ++j) scaled[j] = multiply2(g[j], factor[j & 1]);
+        pin(scaled);
+        pin(d);
+        UNROLL for (int k = 0; k < K; ++k)
+          rs<1>(d, scaled[4 * k], scaled[4 * k + 1], scaled[4 * k + 2], scaled[4 * k + 3], across(w, k), u | k);
+        products_commit();
+        settle<0, 1>();
+        pin(d);
+      }
+      const u32 to = stream_slot(s);
+      begin_writing<0>(true);
+      UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b)
+        put_gradient(d + 32 * b, to + b * BLOCK_BYTES, 1.f, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS + b);
+      end_writing();
+      save(a.d3, s * STREAM, to, STREAM_BLOCKS);
+    }
+    float high[HALVES][64];
+    UNROLL for (int n = 0; n < HALVES; ++n) clear(high[n]);
+#pragma unroll 1
+    for (int s = 0; s < STREAMS; ++s) {
+      UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) {
+        const u32 from = stream_slot(s) + b * BLOCK_BYTES;
+        UNROLL for (int n = 0; n < HALVES; ++n) {
+          const u32 w = take();
+          UNROLL for (int k = 0; k < 4; ++k) ss<1>(high[n], along(from, k), across(w, k), s | b | k);
+          products_commit();
+        }
+        settle<0, HALVES>();
+      }
+    }
+    UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
+    begin_writing<0>(true);
+    UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b)
+      put_gradient(&high[b / 2][32 * (b & 1)], trunk() + b * BLOCK_BYTES, a.trunk_scale, CHUNKS + b);
+    end_writing();
+    save(a.d2, 0, trunk(), TRUNK_BLOCKS);
+#pragma unroll 1
+    for (int c = 0; c < CHUNKS; ++c) {
+      float d[32];
+      clear(d);
+      UNROLL for (int n = 0; n < HALVES; ++n) {
+        const u32 w = take();
+        UNROLL for (int k = 0; k < 8; ++k) ss<1>(d, along(trunk() + (2 * n + k / 4) * BLOCK_BYTES, k % 4), across(w, k), n | k);
+        products_commit();
+      }
+      settle<0, HALVES>();
+      pin(d);
+      const u32 to = buffer() + (c & 1) * BLOCK_BYTES;
+      begin_writing<1>(true);
+      put_gradient(d, to, 1.f, c);
+      end_writing();
+      save(a.d1, 64 * c, to, 1);
+    }
+    if (thread() == 0) wait_stores_read<0>();
+  }
+};
+
+// Biases of one net to shared memory, then the mean over each branch's units.
+FN void load_biases(const NetBiases& b, u32 member, u32 to) {
+  const auto copy = [&](const real* from, u32 at, int n) {
+#pragma unroll 1
+    for (int i = threadIdx.x; i < n / 2; i += THREADS) put_shared(at + 4 * i, ((const u32*)from)[i]);
+  };
+  copy(b.b1.of(member), to + BIAS1, TRUNK1);
+  copy(b.b2.of(member), to + BIAS2, TRUNK2);
+  copy(b.b3.of(member), to + BIAS3, STREAMS * STREAM);
+  copy(b.head.of(member), to + BIAS_HEAD, UNITS * UNIT);
+}
+FN void mean_biases(u32 at) {
+#pragma unroll 1
+  for (int i = threadIdx.x; i < BRANCHES * UNIT / 2; i += THREADS) {
+    const int s = 1 + 2 * i / UNIT, column = 2 * i % UNIT, n = actions_of(s);
+    float low = 0.f, high = 0.f;
+#pragma unroll 1
+    for (int u = 0; u < n; ++u) {
+      const u32 b = get_shared(at + BIAS_HEAD + 2 * ((first_unit(s) + u) * UNIT + column));
+      low = low + low2(b);
+      high = high + high2(b);
+    }
+    put_shared2(at + BIAS_MEAN + 8 * i, low / (float)n, high / (float)n);
+  }
+}
+
+GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1) {
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), group = warp / 4;
+  const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES, x_full = empty + 8 * STAGES;
+  const int member = blockIdx.y;
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) { barrier_init(full + 8 * i, 1); barrier_init(empty + 8 * i, 4 * GROUPS); }
+    for (int i = 0; i < 2 * GROUPS; ++i) barrier_init(x_full + 8 * i, 1);
+    barriers_ready();
+  }
+  load_biases(a.online_bias, member, shared + OF_BIAS);
+  load_biases(a.target_bias, member, shared + OF_BIAS + BIAS_BYTES);
+  __syncthreads();
+  mean_biases(shared + OF_BIAS);
+  mean_biases(shared + OF_BIAS + BIAS_BYTES);
+  __syncthreads();
+  if (group == GROUPS) {
+    if constexpr (GROUPS == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if (threadIdx.x == 128 * GROUPS) {
+      Loader l{shared, full, empty, 0, 0, member};
+#pragma unroll 1
+      for (int pass = CHOOSE; pass <= LEARN; ++pass)
+        l.forward(pass == TARGET ? a.target : a.online, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0);
+      l.backward(a.online);
+    }
+    return;
+  }
+  if constexpr (GROUPS == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+  Group g{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, 0,
+    group, ((int)blockIdx.x * GROUPS + group) * 64, member, {0, 0}, {0.f, 0.f}};
+  if (EARLY_X && g.thread() == 0) { g.request_x(0, a.rows + g.first); g.request_x(1, g.first); }
+#pragma unroll 1
+  for (int pass = CHOOSE; pass <= LEARN; ++pass) {
+    if (pass == LEARN) {
+      if (a.mixture) g.mix();
+      UNROLL for (int h = 0; h < 2; ++h) {
+        const int at = g.first + g.row() + 8 * h;
+        const u8* const taken = a.actions.of(member) + (i64)(at < a.rows ? at : a.rows - 1) * a.ld_actions;
+        g.choice[h] = 0;
+        for (int d = 0; d < BRANCHES; ++d) g.choice[h] |= (u32)taken[d] << 8 * d;
+      }
+    }
+    g.forward((Pass)pass);
+  }
+  g.total_loss();
+  g.backward();
+}
