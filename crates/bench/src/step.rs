@@ -50,6 +50,8 @@ pub struct StepBench {
     pub steps: u32,
     /// Timings; the median is reported.
     pub repetitions: u32,
+    /// Whether the fused kernels do it, where the device has them.
+    pub fused: bool,
 }
 
 /// What one size took.
@@ -136,7 +138,8 @@ impl StepBench {
         );
         debug_assert_eq!(net.net.parameter_count(), PARAMETERS);
         let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };
-        let (_, total) = net.learn(&mut plan, replay.x, samples, optimiser)?;
+        let learn = if self.fused { BranchingQ::learn_fused } else { BranchingQ::learn };
+        let (_, total) = learn(&net, &mut plan, replay.x, samples, optimiser)?;
         Ok(StepPlan { plan, replay, net: net.net, hyper: optimiser.1, total })
     }
 

@@ -7,7 +7,7 @@ use foxhunt_core::DType;
 use foxhunt_kernels::Element;
 
 fn bench(dtype: DType, population: usize) -> StepBench {
-    StepBench { batch: 512, population, dtype, replay_rows: 4096, steps: 1, repetitions: 1 }
+    StepBench { batch: 512, population, dtype, replay_rows: 4096, steps: 1, repetitions: 1, fused: false }
 }
 
 #[test]

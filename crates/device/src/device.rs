@@ -168,6 +168,14 @@ impl Device {
             Device::Cuda(_) => true,
         }
     }
+
+    /// Whether it is a Hopper GPU, for which some steps have a kernel of their own.
+    pub fn is_hopper(&self) -> bool {
+        match self {
+            Device::Cpu(_) => false,
+            Device::Cuda(gpu) => gpu.info().capability == 90,
+        }
+    }
 }
 
 impl fmt::Display for Device {

@@ -22,4 +22,4 @@ pub use device::{Device, DeviceChoice, MemoryReport, training_dtype};
 pub use error::DeviceError;
 pub use gemm::{Gemm, Operand};
 pub use kernel::{HostBuild, HostEntry, Isa, Kernel, KernelInfo, KernelTree, Source};
-pub use program::{Command, Launch, MemberPtr, Program, Region};
+pub use program::{Command, Launch, MemberPtr, Program, Region, TENSOR_MAP_BYTES, TensorMap};

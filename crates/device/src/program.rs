@@ -23,6 +23,23 @@ pub struct Region {
     pub bytes: usize,
 }
 
+/// A tensor map of the argument struct (`TensorMap` in `hopper.cuh`): a matrix of BF16 per member, copied in blocks of
+/// 64 rows and 64 columns with the 128-byte swizzle. What lies beyond it is read as 0, and not written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorMap {
+    /// Where it belongs in the struct, in bytes.
+    pub at: usize,
+    /// Device address of member 0's first element.
+    pub addr: u64,
+    /// Columns, rows, members.
+    pub sizes: [u64; 3],
+    /// Bytes from one row and from one member to the next.
+    pub strides: [u64; 2],
+}
+
+/// Bytes of a tensor map in an argument struct.
+pub const TENSOR_MAP_BYTES: usize = 128;
+
 /// One kernel launch, its arguments ready.
 #[derive(Clone, Debug)]
 pub struct Launch {
@@ -34,6 +51,8 @@ pub struct Launch {
     pub defines: Vec<(&'static str, u32)>,
     /// The bytes of the argument struct.
     pub args: Vec<u8>,
+    /// Tensor maps that the GPU's driver writes into it.
+    pub maps: Vec<TensorMap>,
     /// Teams of work per member.
     pub teams: u32,
     /// Population members.

@@ -74,6 +74,7 @@ fn launch(kernel: &'static Kernel, arena: &Arena, teams: u32, members: u32) -> L
         kernel,
         dtype: DType::F32,
         defines: Vec::new(),
+        maps: Vec::new(),
         args,
         teams,
         members,

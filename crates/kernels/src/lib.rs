@@ -4,6 +4,7 @@
 //! [`foxhunt_device::Launch`] that a program can run. Its file has the name of the `.cu` file.
 
 pub mod env;
+pub mod fused;
 pub mod layer;
 pub mod loss;
 pub mod market;
@@ -47,6 +48,7 @@ pub(crate) fn launch<T: bytemuck::NoUninit>(
         kernel,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: self::args(args),
         teams: teams as u32,
         members: members as u32,

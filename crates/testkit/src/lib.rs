@@ -10,6 +10,7 @@
 mod case;
 mod cases;
 mod check;
+mod fused;
 mod layer;
 mod matrix;
 mod numbers;
@@ -18,6 +19,7 @@ mod random;
 pub use case::{Case, CaseError, Output, Setting};
 pub use cases::cases;
 pub use check::{CaseReport, allowed, check_case};
+pub use fused::{Agreement, FusedCase, check_fused, fused_cases, fused_repeats};
 pub use matrix::Matrix;
 pub use numbers::{Measured, Numbers, numbers};
 pub use random::Random;

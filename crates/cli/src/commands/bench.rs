@@ -38,6 +38,9 @@ pub(crate) struct StepArgs {
     /// Let F32 matrix products use TF32, as PyTorch's fast setting does
     #[arg(long)]
     tf32: bool,
+    /// Time the plan's span of operations where a fused step exists
+    #[arg(long)]
+    span: bool,
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
@@ -77,6 +80,7 @@ fn step(args: &StepArgs) -> Result<(), Failure> {
         for &population in &args.population {
             for &batch in &args.batch {
                 let bench = StepBench {
+                    fused: !args.span && device.is_hopper() && dtype == DType::Bf16,
                     batch,
                     population,
                     dtype,

@@ -3,7 +3,7 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
-use foxhunt_testkit::{allowed, cases, check_case, numbers};
+use foxhunt_testkit::{allowed, cases, check_case, check_fused, fused_cases, fused_repeats, numbers};
 use foxhunt_verify::{parities, reference};
 
 /// Show the device that a run would use; with --check, run every operation's cases on it and hold it against the CPU
@@ -63,6 +63,7 @@ fn check(device: &Device, only: Option<&str>) -> Result<(), Failure> {
     let chosen = |name: &str| only.is_none_or(|o| name.contains(o));
     check_cases(device, &chosen, &mut count)?;
     check_numbers(device, &chosen, &mut count)?;
+    check_fused_steps(device, &chosen, &mut count)?;
     check_parity(device, &chosen, &mut count)?;
     let Count { ran, failed } = count;
     if ran == 0 {
@@ -128,6 +129,53 @@ fn check_numbers(device: &Device, chosen: &dyn Fn(&str) -> bool, count: &mut Cou
             Err(e) => vec![e.to_string()],
         };
         say!("{:<24} {}", n.name, result(&problems))?;
+        count.add(&problems)?;
+    }
+    Ok(())
+}
+
+/// The fused step beside the plan's span, where the device has it.
+fn check_fused_steps(
+    device: &Device,
+    chosen: &dyn Fn(&str) -> bool,
+    count: &mut Count,
+) -> Result<(), Failure> {
+    if !device.is_hopper() || !chosen("fused step") {
+        return Ok(());
+    }
+    say!("\n{:<52} {:>10}  result", "fused step", "difference")?;
+    for case in fused_cases() {
+        let s = &case.shape;
+        let name = format!(
+            "{}-{}-{}-{}x{}, {:?}x{}, B {}, P {}",
+            s.inputs,
+            s.trunk[0],
+            s.trunk[1],
+            s.streams(),
+            s.stream,
+            s.head.actions,
+            s.head.atoms,
+            case.batch,
+            case.members
+        );
+        let (largest, problems) = match (check_fused(device, &case), fused_repeats(device, &case)) {
+            (Ok(all), Ok(changed)) => {
+                let mut problems: Vec<String> = all
+                    .iter()
+                    .filter(|a| !a.holds())
+                    .map(|a| format!("{}: {:.3} of {:.3} allowed", a.what, a.difference, a.allowed))
+                    .collect();
+                if changed > 0 {
+                    problems.push(format!("{changed} weights differ between two runs"));
+                }
+                if !problems.is_empty() {
+                    for a in &all { say!("      {} {:.4}", a.what, a.difference)?; }
+                }
+                (all.iter().map(|a| a.difference).fold(0.0, f64::max), problems)
+            }
+            (Err(e), _) | (_, Err(e)) => (f64::NAN, vec![e.to_string()]),
+        };
+        say!("{name:<52} {:>10}  {}", short(largest), result(&problems))?;
         count.add(&problems)?;
     }
     Ok(())

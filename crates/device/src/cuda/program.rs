@@ -1,6 +1,6 @@
 //! A list of commands on a GPU: resolved once, captured into a graph once, replayed.
 
-use super::{CudaDevice, compile::Build, doing, gemm::Product, lock, module::Function, reason};
+use super::{CudaDevice, compile::Build, doing, gemm::Product, lock, module::Function, reason, tensor_map};
 use crate::{Command, DeviceError, KernelTree, Launch};
 use cudarc::driver::{
     result,
@@ -196,8 +196,9 @@ impl Step {
 }
 
 impl Kernel {
-    fn new(function: Function, launch: Launch) -> Result<Self, DeviceError> {
+    fn new(function: Function, mut launch: Launch) -> Result<Self, DeviceError> {
         let info = function.info;
+        tensor_map::encode(&mut launch)?;
         if info.args_bytes as usize != launch.args.len() {
             return Err(DeviceError::Arguments {
                 kernel: launch.kernel.name,

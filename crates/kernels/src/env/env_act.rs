@@ -85,6 +85,7 @@ fn launch(
         kernel,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&EnvActArgs {
             env: x.env.ptr(),
             member: x.member.ptr(),

@@ -148,6 +148,7 @@ fn step(
         kernel,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&arguments),
         teams: envs.div_ceil(TEAM_ENVS) as u32,
         members: members as u32,

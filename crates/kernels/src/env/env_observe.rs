@@ -40,6 +40,7 @@ pub fn env_observe(
         kernel: &tree::ENV_OBSERVE,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32 }),
         teams: envs as u32,
         members: members as u32,

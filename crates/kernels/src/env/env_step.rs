@@ -87,6 +87,7 @@ fn launch(
         kernel,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&EnvStepArgs { buffers: all.map(View::ptr), envs: envs as u32, rows: rows as u32 }),
         teams: envs.div_ceil(TEAM_ENVS) as u32,
         members: members as u32,

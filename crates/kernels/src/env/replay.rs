@@ -58,6 +58,7 @@ pub fn replay_sample(dtype: DType, members: usize, x: &ReplaySample<'_>) -> Resu
         kernel: &tree::REPLAY_SAMPLE,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&ReplaySampleArgs {
             buffers: [x.env, x.member, x.draws, x.indices].map(View::ptr),
             envs: envs as u32,
@@ -90,6 +91,7 @@ pub fn replay_advance(dtype: DType, members: usize, draws: &View) -> Result<Laun
         kernel: &tree::REPLAY_ADVANCE,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&ReplayAdvanceArgs { draws: draws.ptr() }),
         teams: 1,
         members: members as u32,
@@ -159,6 +161,7 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
         kernel: &tree::REPLAY_GATHER,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&ReplayGatherArgs {
             buffers: all.map(View::ptr),
             shape,

@@ -96,6 +96,7 @@ fn launch(
         kernel,
         dtype,
         defines: Vec::new(),
+        maps: Vec::new(),
         args: args(&MarketStepArgs {
             buffers: all.map(View::ptr),
             envs: envs as u32,

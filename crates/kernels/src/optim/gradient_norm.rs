@@ -6,7 +6,7 @@ use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
 
 /// Partial sums per member, at most: every team of the optimiser adds them all up.
-const MOST_PARTIALS: usize = 1024;
+pub(super) const MOST_PARTIALS: usize = 1024;
 
 /// Partial sums of an image of `tiles` rows. Follows from the net alone, so that a member's bits do not change with
 /// the population.

@@ -8,9 +8,9 @@
 
 use crate::{
     Init, Net, ParamPart, ParamSpec, Plan, PlanError, Tensor,
-    op::{Bias, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct, ValueHeadLoss},
+    op::{Bias, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct, ValueHeadLoss},
 };
-use foxhunt_kernels::loss::HeadShape;
+use foxhunt_kernels::{fused::DqnShape, loss::HeadShape};
 
 /// Sizes of the network.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,6 +129,29 @@ impl BranchingQ {
     pub fn act(&self, plan: &mut Plan, name: &str, x: Tensor) -> Result<(Tensor, Tensor), PlanError> {
         let h = self.streams(plan, name, x, false)?;
         ValueHeadAct::push(plan, &self.head(), name, h)
+    }
+
+    /// The sizes as the fused kernels take them.
+    pub fn fused_shape(&self) -> DqnShape {
+        let c = &self.config;
+        DqnShape { inputs: c.inputs, trunk: c.trunk, stream: c.stream, head: c.head.clone() }
+    }
+
+    /// As [`BranchingQ::learn`], in the fused kernels: for a Hopper GPU in BF16, where [`DqnShape::fits`].
+    ///
+    /// # Errors
+    /// Sizes that they are not written for.
+    pub fn learn_fused(
+        &self,
+        plan: &mut Plan,
+        x: Tensor,
+        samples: HeadSamples,
+        optimiser: (Tensor, Tensor),
+    ) -> Result<(Tensor, Tensor), PlanError> {
+        let how = (self.config.mixture, self.config.trunk_gradient_scale);
+        let t = FusedStep::push(plan, (self.fused_shape(), &self.net), x, samples, how)?;
+        Optimise::push_normed(plan, &self.net, optimiser, t.norm);
+        Ok((t.row_loss, t.total))
     }
 
     /// One learning step on `x [2B, S]` (s, then s'): forward passes, loss, backward pass, optimiser. Returns the loss

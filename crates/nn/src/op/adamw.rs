@@ -28,10 +28,15 @@ impl Optimise {
     }
 
     /// Steps the weights of `net` by its gradient image, and its target towards them.
-    pub fn push(plan: &mut Plan, net: &Net, (counters, hyper): (Tensor, Tensor)) {
+    pub fn push(plan: &mut Plan, net: &Net, state: (Tensor, Tensor)) {
         let name = format!("{}.norm", net.name);
         let norm = plan.buffer(&name, Element::U64, 1, norm_partials(net.tiles));
         plan.run(GradientNorm { gradient: net.gradient, partial: norm });
+        Self::push_normed(plan, net, state, norm);
+    }
+
+    /// The same where the partial squared norms of the gradient are there already: U64 `[1, n]`, 2^-32.
+    pub fn push_normed(plan: &mut Plan, net: &Net, (counters, hyper): (Tensor, Tensor), norm: Tensor) {
         plan.run(Optimise { net: net.clone(), counters, hyper, norm });
     }
 }

@@ -172,6 +172,7 @@ mod tests {
                 kernel: TREE.kernels[0],
                 dtype: self.dtype,
                 defines: Vec::new(),
+                maps: Vec::new(),
                 args: Vec::new(),
                 teams: 1,
                 members: 1,

@@ -1,0 +1,125 @@
+//! What the fused kernels share: the network's sizes, its parameters, tensor maps.
+
+use crate::{Element, KernelError, View, loss::HeadShape, view::Check};
+use foxhunt_core::DType;
+use foxhunt_device::{MemberPtr, TENSOR_MAP_BYTES, TensorMap};
+
+const REAL: Element = Element::Real(DType::Bf16);
+/// Columns that a stream has in the gradients of the head: a whole block, whatever the atoms are.
+pub const GRADIENT_COLUMNS: usize = 64;
+
+/// Sizes of a branching network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DqnShape {
+    /// Inputs S.
+    pub inputs: usize,
+    /// Widths of the trunk, M1 and M2.
+    pub trunk: [usize; 2],
+    /// Width H of a stream.
+    pub stream: usize,
+    /// Branches, atoms, support.
+    pub head: HeadShape,
+}
+
+impl DqnShape {
+    /// Whether the fused kernels are written for these sizes: what doesn't fit in their shared memory is left to the plan's
+    /// span.
+    pub fn fits(&self) -> bool {
+        let [m1, m2] = self.trunk;
+        self.inputs.is_multiple_of(64)
+            && (64..=256).contains(&self.inputs)
+            && m1.is_multiple_of(64)
+            && (64..=512).contains(&m1)
+            && [128, 256].contains(&m2)
+            && [64, 128].contains(&self.stream)
+            && 2 * self.stream <= m2
+            && (1..=3).contains(&self.head.actions.len())
+            && self.head.actions.iter().all(|n| (1..=16).contains(n))
+            && (2..=64).contains(&self.head.atoms)
+    }
+
+    /// Streams: V's and one per branch.
+    pub fn streams(&self) -> usize {
+        1 + self.head.actions.len()
+    }
+
+    pub(super) fn defines(&self) -> Vec<(&'static str, u32)> {
+        let actions = |d: usize| self.head.actions.get(d).copied().unwrap_or(1) as u32;
+        vec![
+            ("DQN_INPUTS", self.inputs as u32),
+            ("DQN_TRUNK1", self.trunk[0] as u32),
+            ("DQN_TRUNK2", self.trunk[1] as u32),
+            ("DQN_STREAM", self.stream as u32),
+            ("DQN_BRANCHES", self.head.actions.len() as u32),
+            ("DQN_ACTIONS0", actions(0)),
+            ("DQN_ACTIONS1", actions(1)),
+            ("DQN_ACTIONS2", actions(2)),
+            ("DQN_ATOMS", self.head.atoms as u32),
+        ]
+    }
+
+    pub(super) fn check(&self, check: &Check) -> Result<(), KernelError> {
+        check.that(self.fits(), || format!("is not written for {self:?}"))
+    }
+}
+
+/// The parameters of a net, or their gradients.
+#[derive(Clone, Copy, Debug)]
+pub struct DqnNet<'a> {
+    /// `[M1, S]`, `[M2, M1]`, `[streams * H, M2]`, `[units * unit_ld, H]`.
+    pub weights: [&'a View; 4],
+    /// `[1, M1]`, `[1, M2]`, `[streams, H]`, `[units, atoms]` with rows `unit_ld` apart.
+    pub biases: [&'a View; 4],
+}
+
+impl DqnNet<'_> {
+    pub(super) fn check(&self, check: &Check, shape: &DqnShape) -> Result<(), KernelError> {
+        let ([m1, m2], streams, head) = (shape.trunk, shape.streams(), &shape.head);
+        let sizes = [
+            (m1, shape.inputs),
+            (m2, m1),
+            (streams * shape.stream, m2),
+            (head.logit_columns(), shape.stream),
+        ];
+        for (w, (rows, cols)) in self.weights.into_iter().zip(sizes) {
+            check.view(w, REAL, rows, cols)?;
+        }
+        let sizes = [(1, m1), (1, m2), (streams, shape.stream), (head.units(), head.atoms)];
+        for (b, (rows, cols)) in self.biases.into_iter().zip(sizes) {
+            check.view(b, REAL, rows, cols)?;
+        }
+        check.dense(self.biases[2])?;
+        check.that(self.biases[3].ld == head.unit_ld(), || format!("{} is spread out", self.biases[3].name))?;
+        check.dense(self.weights[3])
+    }
+
+    pub(super) fn views(&self) -> Vec<&View> {
+        self.weights.into_iter().chain(self.biases).collect()
+    }
+
+    pub(super) fn bias_ptrs(&self) -> [MemberPtr; 4] {
+        self.biases.map(View::ptr)
+    }
+}
+
+/// Room for a tensor map, which the device fills.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct MapSlot([u64; TENSOR_MAP_BYTES / 8]);
+
+impl MapSlot {
+    pub(super) const EMPTY: MapSlot = MapSlot([0; TENSOR_MAP_BYTES / 8]);
+}
+
+/// The map of a matrix, for slot `slot` of the argument struct's first maps.
+pub(super) fn map(slot: usize, v: &View) -> TensorMap {
+    let bytes = |elements: usize| (elements * v.element.bytes()) as u64;
+    // The driver wants a stride even where nothing lies behind it.
+    let stride = if v.member_stride > 0 { v.member_stride } else { v.rows * v.ld };
+    TensorMap {
+        at: slot * TENSOR_MAP_BYTES,
+        addr: v.addr,
+        sizes: [v.cols as u64, v.rows as u64, v.members as u64],
+        strides: [bytes(v.ld), bytes(stride)],
+    }
+}

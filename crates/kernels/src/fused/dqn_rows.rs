@@ -1,0 +1,146 @@
+//! Launcher of `dqn_rows.cu`.
+
+use super::{
+    dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, map},
+    mean_rows,
+};
+use crate::{
+    Element, KernelError, View, launch,
+    loss::{LossTotal, Outcome},
+    tree,
+    view::Check,
+};
+use foxhunt_core::DType;
+use foxhunt_device::{Launch, MemberPtr};
+
+const ROWS_PER_GROUP: usize = 64;
+/// Tiles of 64 rows above which a block takes two: about as many as a large GPU has multiprocessors.
+const FEW_TILES: usize = 132;
+const REAL: Element = Element::Real(DType::Bf16);
+const MAPS: usize = 16;
+
+/// Buffers of a fused step's row-local part, all in BF16 where real.
+#[derive(Debug)]
+pub struct DqnRows<'a> {
+    /// The online net.
+    pub online: DqnNet<'a>,
+    /// The target net.
+    pub target: DqnNet<'a>,
+    /// What [`super::dqn_mean`] made of both: `[mean_rows, H]`.
+    pub mean: &'a View,
+    /// States `[2B, S]`: s, then s'.
+    pub x: &'a View,
+    /// Actions taken, `[B, D]` bytes.
+    pub actions: &'a View,
+    /// [`Outcome`] of each row, `[B, 1]`.
+    pub outcome: &'a View,
+    /// Activations of s, `[B, M1]`, `[B, M2]`, `[B, streams * H]`: written.
+    pub activations: [&'a View; 3],
+    /// Gradients before these activations: written.
+    pub gradients: [&'a View; 3],
+    /// Gradient of each stream's taken distribution, `[B, streams * 64]`: written but for the columns beyond the atoms.
+    pub head_gradient: &'a View,
+    /// Loss of each row, `[1, B]`.
+    pub row_loss: &'a View,
+    /// [`LossTotal`] per member, added to.
+    pub total: &'a View,
+    /// Whether branches share the mixture of their targets.
+    pub mixture: bool,
+    /// Factor of the gradient that the streams send into the trunk.
+    pub trunk_scale: f32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct RowsArgs {
+    maps: [MapSlot; MAPS],
+    online_bias: [MemberPtr; 4],
+    target_bias: [MemberPtr; 4],
+    actions: MemberPtr,
+    outcome: MemberPtr,
+    g: MemberPtr,
+    row_loss: MemberPtr,
+    total: MemberPtr,
+    rows: i32,
+    ld_actions: i32,
+    ld_g: i32,
+    mixture: i32,
+    scale: f32,
+    inv_branches: f32,
+    trunk_scale: f32,
+    v_min: f32,
+    inv_dz: f32,
+    reserved: f32,
+    padding: [u32; 2],
+}
+
+/// Forward passes, loss, and gradients of activations of a step.
+///
+/// # Errors
+/// Buffers that don't fit, or a network that the kernel is not written for.
+pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Launch, KernelError> {
+    let check = Check::new("dqn_rows", members);
+    shape.check(&check)?;
+    x.online.check(&check, shape)?;
+    x.target.check(&check, shape)?;
+    let (batch, branches, streams) = (x.outcome.rows, shape.head.actions.len(), shape.streams());
+    check.view(x.x, REAL, 2 * batch, shape.inputs)?;
+    check.view(x.mean, REAL, mean_rows(&shape.head), shape.stream)?;
+    check.view(x.actions, Element::U8, batch, branches)?;
+    check.view(x.outcome, Element::of::<Outcome>(), batch, 1)?;
+    check.dense(x.outcome)?;
+    for of in [x.activations, x.gradients] {
+        for (v, cols) in of.into_iter().zip([shape.trunk[0], shape.trunk[1], streams * shape.stream]) {
+            check.view(v, REAL, batch, cols)?;
+            check.owned(v)?;
+        }
+    }
+    check.view(x.head_gradient, REAL, batch, streams * GRADIENT_COLUMNS)?;
+    check.owned(x.head_gradient)?;
+    check.view(x.row_loss, REAL, 1, batch)?;
+    check.view(x.total, Element::of::<LossTotal>(), 1, 1)?;
+    let head = &shape.head;
+    let dz = (head.v_max - head.v_min) / (head.atoms - 1) as f32;
+    let args = RowsArgs {
+        maps: [MapSlot::EMPTY; MAPS],
+        online_bias: x.online.bias_ptrs(),
+        target_bias: x.target.bias_ptrs(),
+        actions: x.actions.ptr(),
+        outcome: x.outcome.ptr(),
+        g: x.head_gradient.ptr(),
+        row_loss: x.row_loss.ptr(),
+        total: x.total.ptr(),
+        rows: batch as i32,
+        ld_actions: x.actions.ld as i32,
+        ld_g: x.head_gradient.ld as i32,
+        mixture: x.mixture.into(),
+        scale: 1.0 / (batch * branches) as f32,
+        inv_branches: 1.0 / branches as f32,
+        trunk_scale: x.trunk_scale,
+        v_min: head.v_min,
+        inv_dz: 1.0 / dz,
+        reserved: 0.0,
+        padding: [0; 2],
+    };
+    let mapped: Vec<&View> = (x.online.weights.into_iter())
+        .chain(x.target.weights)
+        .chain([x.x, x.mean])
+        .chain(x.activations)
+        .chain(x.gradients)
+        .collect();
+    let tiles = batch.div_ceil(ROWS_PER_GROUP);
+    let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
+    let mut reads = x.online.views();
+    reads.extend(x.target.views());
+    reads.extend([x.mean, x.x, x.actions, x.outcome, x.total]);
+    let writes: Vec<&View> = (x.activations.into_iter())
+        .chain(x.gradients)
+        .chain([x.head_gradient, x.row_loss, x.total])
+        .collect();
+    let teams = tiles.div_ceil(groups);
+    let mut out = launch(&tree::DQN_ROWS, DType::Bf16, (teams, members), &args, &reads, &writes);
+    out.defines = shape.defines();
+    out.defines.push(("DQN_GROUPS", groups as u32));
+    out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();
+    Ok(out)
+}

@@ -1,0 +1,116 @@
+//! Launcher of `dqn_weights.cu`.
+
+use super::dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, map};
+use crate::{Element, KernelError, View, launch, tree, view::Check};
+use foxhunt_core::DType;
+use foxhunt_device::{Launch, MemberPtr};
+
+const REAL: Element = Element::Real(DType::Bf16);
+const MAPS: usize = 8;
+
+/// Buffers of a fused step's weight gradients, all in BF16 where real.
+#[derive(Debug)]
+pub struct DqnWeights<'a> {
+    /// States `[2B, S]`, of which the first B are read.
+    pub x: &'a View,
+    /// Actions taken, `[B, D]` bytes.
+    pub actions: &'a View,
+    /// As [`super::DqnRows::activations`].
+    pub activations: [&'a View; 3],
+    /// As [`super::DqnRows::gradients`].
+    pub gradients: [&'a View; 3],
+    /// As [`super::DqnRows::head_gradient`].
+    pub head_gradient: &'a View,
+    /// Gradients of the parameters: written.
+    pub net: DqnNet<'a>,
+    /// Partial squared norms `[1, weight_partials]`, 2^-32: written.
+    pub norm: &'a View,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct WeightsArgs {
+    maps: [MapSlot; MAPS],
+    actions: MemberPtr,
+    weights: [MemberPtr; 4],
+    biases: [MemberPtr; 4],
+    norm: MemberPtr,
+    rows: i32,
+    ld_actions: i32,
+    ld: [i32; 4],
+    padding: [u32; 2],
+}
+
+/// Blocks that share a task's batch. Follows from the batch alone, since it decides the order of addition.
+fn split(batch: usize) -> usize {
+    match batch.div_ceil(64) {
+        0..4 => 1,
+        4..8 => 2,
+        8..32 => 4,
+        _ => 8,
+    }
+}
+
+/// Tasks of 128 rows by 128 columns of a weight matrix, or two units of a stream.
+fn tasks(shape: &DqnShape) -> usize {
+    let tiles = |n: usize| n.div_ceil(128);
+    let [m1, m2] = shape.trunk;
+    let trunk = tiles(m1) * tiles(shape.inputs) + tiles(m2) * tiles(m1);
+    let streams = tiles(shape.streams() * shape.stream) * tiles(m2);
+    let head: usize = (0..shape.streams()).map(|s| shape.head.stream_units(s).1.div_ceil(2)).sum();
+    trunk + streams + head
+}
+
+/// Partial squared norms that [`dqn_weights`] leaves for a batch of `batch`.
+pub fn weight_partials(shape: &DqnShape, batch: usize) -> usize {
+    tasks(shape) * split(batch)
+}
+
+/// Gradients of all weights and biases, and their squared norm in parts.
+///
+/// # Errors
+/// Buffers that don't fit, or a network that the kernel is not written for.
+pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Result<Launch, KernelError> {
+    let check = Check::new("dqn_weights", members);
+    shape.check(&check)?;
+    x.net.check(&check, shape)?;
+    let (batch, streams) = (x.head_gradient.rows, shape.streams());
+    check.view(x.x, REAL, 2 * batch, shape.inputs)?;
+    check.view(x.actions, Element::U8, batch, shape.head.actions.len())?;
+    for of in [x.activations, x.gradients] {
+        for (v, cols) in of.into_iter().zip([shape.trunk[0], shape.trunk[1], streams * shape.stream]) {
+            check.view(v, REAL, batch, cols)?;
+        }
+    }
+    check.view(x.head_gradient, REAL, batch, streams * GRADIENT_COLUMNS)?;
+    check.view(x.norm, Element::U64, 1, weight_partials(shape, batch))?;
+    for v in x.net.views() {
+        check.owned(v)?;
+    }
+    check.owned(x.norm)?;
+    let args = WeightsArgs {
+        maps: [MapSlot::EMPTY; MAPS],
+        actions: x.actions.ptr(),
+        weights: x.net.weights.map(View::ptr),
+        biases: x.net.biases.map(View::ptr),
+        norm: x.norm.ptr(),
+        rows: batch as i32,
+        ld_actions: x.actions.ld as i32,
+        ld: x.net.weights.map(|v| v.ld as i32),
+        padding: [0; 2],
+    };
+    // Rows of s alone: what lies beyond them is read as 0, not as s'.
+    let now = x.x.slice_rows(0, batch);
+    let mapped: Vec<&View> =
+        [&now].into_iter().chain(x.activations).chain(x.gradients).chain([x.head_gradient]).collect();
+    let mut reads = vec![x.x, x.actions];
+    reads.extend(x.activations.into_iter().chain(x.gradients).chain([x.head_gradient]));
+    let mut writes = x.net.views();
+    writes.push(x.norm);
+    let blocks = weight_partials(shape, batch);
+    let mut out = launch(&tree::DQN_WEIGHTS, DType::Bf16, (blocks, members), &args, &reads, &writes);
+    out.defines = shape.defines();
+    out.defines.push(("DQN_SPLIT", split(batch) as u32));
+    out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();
+    Ok(out)
+}

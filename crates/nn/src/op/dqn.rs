@@ -1,0 +1,177 @@
+use super::{HeadSamples, Operation};
+use crate::{Lowering, Net, Plan, PlanError, Tensor};
+use foxhunt_device::Command;
+use foxhunt_kernels::{
+    Element, View,
+    fused::{self, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows, weight_partials},
+    loss::LossTotal,
+};
+
+/// Forward passes, loss and all gradients of a branching network's step in three kernels: what its span of products, biases,
+/// value head and their backward passes does, for a Hopper GPU in BF16. Agrees with the span within the tolerance of matrix
+/// products; in the same units, and in the same gradient image.
+pub struct FusedStep {
+    shape: DqnShape,
+    net: Net,
+    x: Tensor,
+    samples: HeadSamples,
+    mean: Tensor,
+    activations: [Tensor; 3],
+    gradients: [Tensor; 3],
+    head_gradient: Tensor,
+    weights: [Tensor; 8],
+    norm: Tensor,
+    row_loss: Tensor,
+    total: Tensor,
+    mixture: bool,
+    trunk_scale: f32,
+}
+
+/// What a [`FusedStep`] leaves.
+#[derive(Clone, Copy, Debug)]
+pub struct FusedTensors {
+    /// Loss of each row, `[1, B]`.
+    pub row_loss: Tensor,
+    /// [`LossTotal`] per member.
+    pub total: Tensor,
+    /// Partial squared norms of the gradient.
+    pub norm: Tensor,
+}
+
+impl FusedStep {
+    /// Adds the step of `net` on `x [2B, S]` (s, then s'). The net's parameters are those of a `BranchingQ`, in its order.
+    ///
+    /// # Errors
+    /// Sizes that the kernels are not written for: see [`DqnShape::fits`].
+    pub fn push(
+        plan: &mut Plan,
+        (shape, net): (DqnShape, &Net),
+        x: Tensor,
+        samples: HeadSamples,
+        (mixture, trunk_scale): (bool, f32),
+    ) -> Result<FusedTensors, PlanError> {
+        if !shape.fits() || plan.info(x).cols != shape.inputs {
+            return super::shape_error("dqn.fused", format!("the fused step is not written for {shape:?}"));
+        }
+        let batch = plan.info(x).rows / 2;
+        let widths = [shape.trunk[0], shape.trunk[1], shape.streams() * shape.stream];
+        let mut layers = |prefix: &str| {
+            [0, 1, 2].map(|i| plan.real_buffer(&format!("{prefix}{}", i + 1), batch, widths[i]))
+        };
+        let (activations, gradients) = (layers("online.h"), layers("d.online.z"));
+        let head_gradient = plan.real_buffer("d.head", batch, shape.streams() * GRADIENT_COLUMNS);
+        let mean = plan.real_buffer("head.mean", mean_rows(&shape.head), shape.stream);
+        let norm = plan.buffer(
+            &format!("{}.norm", net.name),
+            Element::U64,
+            1,
+            weight_partials(&shape, batch),
+        );
+        let row_loss = plan.real_buffer("loss.rows", 1, batch);
+        let total = plan.buffer("loss.total", Element::of::<LossTotal>(), 1, 1);
+        let weights = net.gradients(plan)?;
+        plan.run(FusedStep {
+            shape,
+            net: net.clone(),
+            x,
+            samples,
+            mean,
+            activations,
+            gradients,
+            head_gradient,
+            weights,
+            norm,
+            row_loss,
+            total,
+            mixture,
+            trunk_scale,
+        });
+        Ok(FusedTensors { row_loss, total, norm })
+    }
+
+    fn net<'a>(cx: &'a Lowering, t: [Tensor; 8]) -> DqnNet<'a> {
+        let [w1, b1, w2, b2, w3, b3, w4, b4] = t.map(|t| cx.view(t));
+        DqnNet { weights: [w1, w2, w3, w4], biases: [b1, b2, b3, b4] }
+    }
+}
+
+impl Net {
+    fn eight(&self, of: impl Fn(&crate::NetParam) -> Tensor) -> Result<[Tensor; 8], PlanError> {
+        let all: Vec<Tensor> = self.params.iter().map(of).collect();
+        all.try_into().map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })
+    }
+
+    /// The gradient of each parameter, inside the gradient image.
+    fn gradients(&self, plan: &mut Plan) -> Result<[Tensor; 8], PlanError> {
+        let mut all = Vec::new();
+        for p in &self.params {
+            let mut info = plan.info(p.weight).clone();
+            info.name = format!("d.{}", info.name);
+            info.differentiable = false;
+            all.push(plan.inside(info, self.gradient, p.offset));
+        }
+        all.try_into().map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })
+    }
+}
+
+impl Operation for FusedStep {
+    fn name(&self) -> &'static str {
+        "dqn.fused"
+    }
+
+    fn reads(&self) -> Vec<Tensor> {
+        vec![self.net.weight, self.net.target, self.x, self.samples.actions, self.samples.outcome, self.total]
+    }
+
+    fn writes(&self) -> Vec<Tensor> {
+        let mut writes = vec![self.mean];
+        writes.extend(self.activations.into_iter().chain(self.gradients));
+        writes.extend([self.head_gradient, self.net.gradient, self.norm, self.row_loss, self.total]);
+        writes
+    }
+
+    fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
+        let members = cx.members();
+        let online = Self::net(cx, self.net.eight(|p| p.weight)?);
+        let target = Self::net(cx, self.net.eight(|p| p.target)?);
+        let all = |t: [Tensor; 3]| -> [&View; 3] { t.map(|t| cx.view(t)) };
+        let (activations, gradients) = (all(self.activations), all(self.gradients));
+        let (x, actions) = (cx.view(self.x), cx.view(self.samples.actions));
+        let mean = fused::dqn_mean(
+            cx.dtype(),
+            members,
+            &self.shape.head,
+            [online.weights[3], target.weights[3]],
+            cx.view(self.mean),
+        )?;
+        let rows = DqnRows {
+            online,
+            target,
+            mean: cx.view(self.mean),
+            x,
+            actions,
+            outcome: cx.view(self.samples.outcome),
+            activations,
+            gradients,
+            head_gradient: cx.view(self.head_gradient),
+            row_loss: cx.view(self.row_loss),
+            total: cx.view(self.total),
+            mixture: self.mixture,
+            trunk_scale: self.trunk_scale,
+        };
+        let weights = DqnWeights {
+            x,
+            actions,
+            activations,
+            gradients,
+            head_gradient: cx.view(self.head_gradient),
+            net: Self::net(cx, self.weights),
+            norm: cx.view(self.norm),
+        };
+        Ok(vec![
+            Command::Launch(mean),
+            Command::Launch(fused::dqn_rows(members, &self.shape, &rows)?),
+            Command::Launch(fused::dqn_weights(members, &self.shape, &weights)?),
+        ])
+    }
+}
