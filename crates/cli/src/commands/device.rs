@@ -168,9 +168,6 @@ fn check_fused_steps(
                 if changed > 0 {
                     problems.push(format!("{changed} weights differ between two runs"));
                 }
-                if !problems.is_empty() {
-                    for a in &all { say!("      {} {:.4}", a.what, a.difference)?; }
-                }
                 (all.iter().map(|a| a.difference).fold(0.0, f64::max), problems)
             }
             (Err(e), _) | (_, Err(e)) => (f64::NAN, vec![e.to_string()]),

@@ -126,6 +126,10 @@ impl Compiler {
             .into(),
         ];
         options.extend(build.defines.iter().map(|(name, value)| format!("-D{name}={value}")));
+        // For a profiler that shows a source beside its samples.
+        if std::env::var_os("FOXHUNT_LINE_INFO").is_some() {
+            options.push("--generate-line-info".into());
+        }
         if report {
             options.push("--ptxas-options=-v".into());
         }

@@ -58,6 +58,10 @@ FN u32 pack2(float low, float high) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;"
 FN float low2(u32 x) { return from_bits(x << 16); }
 FN float high2(u32 x) { return from_bits(x & 0xffff0000u); }
 FN u32 multiply2(u32 a, u32 b) { u32 r; asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b)); return r; }
+// The larger of x and 0; NaN stays.
+FN float relu(float x) { float r; asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(r) : "f"(x)); return r; }
+// Which of the two are above 0: all bits of a half.
+FN u32 positive2(u32 x) { u32 r; asm("set.gt.u32.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(0)); return r; }
 
 // ---- products of a warpgroup -------------------------------------------------------------------------------------
 // d[64 x N] (+)= a[64 x 16] b[16 x N]. Thread t of 128 holds of d, for i < N / 8: rows r = 16 (t / 32) + t % 32 / 4 (d[4i],

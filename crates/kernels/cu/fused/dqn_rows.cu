@@ -166,33 +166,29 @@ struct Group {
   METHOD u32 mask_at(int word) const { return own + OF_MASKS + (word * 128 + thread()) * 4; }
   METHOD u32 atoms_at(int branch, int j) const { return atoms() + branch * BRANCH_ATOMS + warp() * WARP_ATOMS + j * 128 + lane() * 4; }
 
-  // 64 columns of d, with bias and ReLU, to a block. `to` must not be in use by products or stores.
-  METHOD void put_active(const float* d, u32 to, u32 bias_at, bool save, int word) const {
-    u32 positive = 0;
+  // 64 columns of d with bias and ReLU, in pairs: word 2 i + h, which is what four products take as their left side.
+  METHOD void activate(const float* d, u32* f, u32 bias_at) const {
     UNROLL for (int i = 0; i < 8; ++i) {
       const u32 b = get_shared(bias_at + 16 * i + 4 * quad());
-      float v[4];
-      UNROLL for (int k = 0; k < 4; ++k) {
-        const float z = d[4 * i + k] + (k & 1 ? high2(b) : low2(b));
-        v[k] = z < 0.f ? 0.f : z;
-        positive |= (u32)(z > 0.f) << (4 * i + k);
-      }
-      const u32 at = to + place() + ((i ^ (lane() >> 2)) << 4);
-      put_shared(at, pack2(v[0], v[1]));
-      put_shared(at + 1024, pack2(v[2], v[3]));
+      UNROLL for (int h = 0; h < 2; ++h) f[2 * i + h] = pack2(relu(d[4 * i + 2 * h] + low2(b)), relu(d[4 * i + 2 * h + 1] + high2(b)));
     }
-    if (save) put_shared(mask_at(word), positive);
+  }
+  // Pairs to a block. `to` must not be in use by products or stores.
+  METHOD void put_pairs(const u32* f, u32 to) const {
+    UNROLL for (int j = 0; j < 16; ++j) put_shared(to + place() + ((j / 2 ^ (lane() >> 2)) << 4) + 1024 * (j & 1), f[j]);
+  }
+  METHOD void remember_positive(const u32* f, int word) const {
+    u32 positive = 0;
+    UNROLL for (int j = 0; j < 16; ++j) positive |= positive2(f[j]) & 0x00010001u << j;
+    put_shared(mask_at(word), positive);
   }
   // 64 columns of a gradient, where the activation was positive, to a block.
   METHOD void put_gradient(const float* d, u32 to, float scale, int word) const {
     const u32 positive = get_shared(mask_at(word));
-    UNROLL for (int i = 0; i < 8; ++i) {
-      float v[4];
-      UNROLL for (int k = 0; k < 4; ++k) v[k] = positive >> (4 * i + k) & 1 ? d[4 * i + k] * scale : 0.f;
-      const u32 at = to + place() + ((i ^ (lane() >> 2)) << 4);
-      put_shared(at, pack2(v[0], v[1]));
-      put_shared(at + 1024, pack2(v[2], v[3]));
-    }
+    u32 f[16];
+    UNROLL for (int j = 0; j < 16; ++j)
+      f[j] = pack2(d[2 * j] * scale, d[2 * j + 1] * scale) & (positive >> j & 0x00010001u) * 0xffffu;
+    put_pairs(f, to);
   }
   // Around writes to shared memory that earlier stores of this group may still be reading.
   template<int PENDING> METHOD void begin_writing(bool stores) const {
@@ -200,6 +196,16 @@ struct Group {
     sync();
   }
   METHOD void end_writing() const { publish_shared(); sync(); }
+  // What the gradients need of activations: the block for memory, and which are positive.
+  template<int PENDING> METHOD void keep(const u32* f, u32 to, int blocks, const TensorMap& map, int column, int word) const {
+    begin_writing<PENDING>(true);
+    UNROLL for (int b = 0; b < blocks; ++b) {
+      put_pairs(f + 16 * b, to + b * BLOCK_BYTES);
+      remember_positive(f + 16 * b, word + b);
+    }
+    end_writing();
+    save(map, column, to, blocks);
+  }
   METHOD void save(const TensorMap& map, int column, u32 from, int blocks) const {
     if (thread() != 0) return;
     for (int b = 0; b < blocks; ++b) store_block(map, column + 64 * b, first, member, from + b * BLOCK_BYTES);
@@ -216,52 +222,59 @@ struct Group {
     }
   }
   // EARLIER: stages that are held already.
-  template<int EARLIER> METHOD void layer2(float (&d)[HALVES][64], u32 h1, int more) {
+  template<int EARLIER> METHOD void layer2(float (&d)[HALVES][64], const u32 (&h1)[16], int more) {
     UNROLL for (int n = 0; n < HALVES; ++n) {
       if constexpr (EARLIER + HALVES > STAGES)
         if (n == HALVES - 1) settle<STAGES - 1, 1>();
       const u32 w = take();
-      UNROLL for (int k = 0; k < 4; ++k) ss<0>(d[n], along(h1, k), along(w, k), more | k);
+      UNROLL for (int k = 0; k < 4; ++k) rs<0>(d[n], h1[4 * k], h1[4 * k + 1], h1[4 * k + 2], h1[4 * k + 3], along(w, k), more | k);
       products_commit();
     }
   }
+  // The first layer's outputs come 64 at a time, and go from its sums straight into the second layer's products.
   METHOD void trunk_forward(u32 x, u32 biases, bool learn) {
     float low[32], high[HALVES][64];
+    u32 now[16], next[16], zero;
+    asm volatile("mov.u32 %0, 0;" : "=r"(zero));  // see below
     clear(low);
     UNROLL for (int n = 0; n < HALVES; ++n) clear(high[n]);
     layer1(low, x);
     settle<0, X_STAGES>();
     pin(low);
-    begin_writing<0>(learn);
-    put_active(low, buffer(), biases + BIAS1, learn, 0);
-    end_writing();
-    if (learn) save(a.h1, 0, buffer(), 1);
+    activate(low, now, biases + BIAS1);
+    if (learn) keep<1>(now, buffer(), 1, a.h1, 0, 0);
 #pragma unroll 1
     for (int c = 0; c + 1 < CHUNKS; ++c) {
       pin(low);
+      pin(now);
       UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
       layer1(low, x);
-      layer2<X_STAGES>(high, buffer() + (c & 1) * BLOCK_BYTES, c);
+      layer2<X_STAGES>(high, now, c);
       settle<HALVES, X_STAGES + HALVES <= STAGES ? X_STAGES : X_STAGES - 1>();
       pin(low);
-      const u32 to = buffer() + ((c + 1) & 1) * BLOCK_BYTES;
-      begin_writing<1>(learn);
-      put_active(low, to, biases + BIAS1 + 128 * (c + 1), learn, c + 1);
-      end_writing();
-      if (learn) save(a.h1, 64 * (c + 1), to, 1);
+      activate(low, next, biases + BIAS1 + 128 * (c + 1));
+      if (learn) keep<1>(next, buffer() + ((c + 1) & 1) * BLOCK_BYTES, 1, a.h1, 64 * (c + 1), c + 1);
       settle<0, HALVES>();
+      pin(now);
+      // A plain copy would be merged with what is copied, and the assembler then sees the products' left side overwritten
+      // while they run, and puts them one after another (C7513).
+      UNROLL for (int j = 0; j < 16; ++j) now[j] = next[j] ^ zero;
     }
+    pin(now);
     UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
-    layer2<0>(high, buffer() + ((CHUNKS - 1) & 1) * BLOCK_BYTES, CHUNKS - 1);
+    layer2<0>(high, now, CHUNKS - 1);
     settle<0, HALVES>();
     UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
-    sync();  // x may lie where this goes
-    UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b)
-      put_active(&high[b / 2][32 * (b & 1)], trunk() + b * BLOCK_BYTES, biases + BIAS2 + 128 * b, learn, CHUNKS + b);
+    begin_writing<0>(learn);  // x may lie where this goes
+    UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b) {
+      activate(&high[b / 2][32 * (b & 1)], now, biases + BIAS2 + 128 * b);
+      put_pairs(now, trunk() + b * BLOCK_BYTES);
+      if (learn) remember_positive(now, CHUNKS + b);
+    }
     end_writing();
     if (learn) save(a.h2, 0, trunk(), TRUNK_BLOCKS);
   }
-  METHOD void stream_forward(int s, u32 biases, bool learn) {
+  METHOD void stream_forward(u32 (&h)[STREAM / 4], int s, u32 biases, bool learn) {
     float d[STREAM / 2];
     clear(d);
     UNROLL for (int b = 0; b < STREAM_STAGES; ++b) {
@@ -277,20 +290,20 @@ struct Group {
     }
     settle<0, 1>();
     pin(d);
-    begin_writing<0>(learn);
-    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b)
-      put_active(d + 32 * b, buffer() + b * BLOCK_BYTES, biases + BIAS3 + 2 * (s * STREAM + 64 * b), learn,
-        CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS + b);
-    end_writing();
-    if (learn) save(a.h3, s * STREAM, buffer(), STREAM_BLOCKS);
+    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) activate(d + 32 * b, h + 16 * b, biases + BIAS3 + 2 * (s * STREAM + 64 * b));
+    if (learn) keep<0>(h, buffer(), STREAM_BLOCKS, a.h3, s * STREAM, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS);
   }
-  // q += W h of the next unit.
-  METHOD void unit_forward(Atoms& q) {
+  // q += W h of the next unit, once `settle` has waited for it.
+  METHOD void start_unit(Atoms& q, u32 (&h)[STREAM / 4]) {
     const u32 w = take();
     pin(q);
-    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b)
-      UNROLL for (int k = 0; k < 4; ++k) ss<0>(q, along(buffer() + b * BLOCK_BYTES, k), along(w + b * BLOCK_BYTES, k), 1);
+    pin(h);
+    UNROLL for (int k = 0; k < STREAM / 16; ++k)
+      rs<0>(q, h[4 * k], h[4 * k + 1], h[4 * k + 2], h[4 * k + 3], along(w + k / 4 * BLOCK_BYTES, k % 4), 1);
     products_commit();
+  }
+  METHOD void unit_forward(Atoms& q, u32 (&h)[STREAM / 4]) {
+    start_unit(q, h);
     settle<0, 1>();
     pin(q);
   }
@@ -309,11 +322,12 @@ struct Group {
     clear(value);
 #pragma unroll 1
     for (int s = 0; s < STREAMS; ++s) {
-      stream_forward(s, biases, learn);
+      u32 h[STREAM / 4];
+      stream_forward(h, s, biases, learn);
       const u32 unit_bias = biases + BIAS_HEAD + 2 * first_unit(s) * UNIT;
       if (s == 0) {
         set_bias(value, unit_bias);
-        unit_forward(value);
+        unit_forward(value, h);
         continue;
       }
       Atoms base, taken;
@@ -323,19 +337,18 @@ struct Group {
           base[4 * i + c] = value[4 * i + c] - b;
           base[4 * i + 2 + c] = value[4 * i + 2 + c] - b;
         }
-      unit_forward(base);  // - mean, its high and its low word
-      unit_forward(base);
+#pragma unroll 1
+      for (int word = 0; word < 2; ++word) unit_forward(base, h);  // - mean
       UNROLL for (int i = 0; i < 4 * PACKS; ++i) taken[i] = 0.f;
-      const int shift = 8 * (s - 1);
+      const int shift = 8 * (s - 1), n = actions_of(s);
       int best[2] = {0, 0};
       float top[2] = {0.f, 0.f};
-      const int n = actions_of(s);
-#pragma unroll 1
-      for (int j = 0; j < n; ++j) {
-        Atoms q;
+      const auto begin = [&](Atoms& q, int j) {
         set_bias(q, unit_bias + 2 * j * UNIT);
         UNROLL for (int i = 0; i < 4 * PACKS; ++i) q[i] = q[i] + base[i];
-        unit_forward(q);
+        start_unit(q, h);
+      };
+      const auto use = [&](const Atoms& q, int j) {
         UNROLL for (int h = 0; h < 2; ++h) {
           if (pass == CHOOSE) {
             const float v = mean_index(q, h);
@@ -345,7 +358,20 @@ struct Group {
               UNROLL for (int c = 0; c < 2; ++c) taken[4 * i + 2 * h + c] = q[4 * i + 2 * h + c];
           }
         }
+      };
+      Atoms q, last;
+      begin(q, 0);
+      settle<0, 1>();
+      pin(q);
+#pragma unroll 1
+      for (int j = 1; j < n; ++j) {  // a unit is used while the next is multiplied
+        UNROLL for (int i = 0; i < 4 * PACKS; ++i) last[i] = q[i];
+        begin(q, j);
+        use(last, j - 1);
+        settle<0, 1>();
+        pin(q);
       }
+      use(q, n - 1);
       if (pass == CHOOSE) {
         UNROLL for (int h = 0; h < 2; ++h) choice[h] |= (u32)best[h] << shift;
       } else if (pass == TARGET) {
