@@ -227,14 +227,38 @@ impl Trainer {
         })
     }
 
-    /// One epoch for all members.
+    /// One epoch for all members: [`Trainer::collect`], [`Trainer::learn`], [`Trainer::close_epoch`].
     ///
     /// # Errors
     /// The device's.
     pub fn epoch(&mut self) -> Result<Vec<EpochReport>, TrainError> {
+        self.collect()?;
+        self.learn()?;
+        self.close_epoch()
+    }
+
+    /// The first part of an epoch: its transitions. Returns before a GPU is done.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn collect(&self) -> Result<(), TrainError> {
         let l = &self.config.learn;
-        self.runtime.run("collect", (l.collect / l.envs) as u32)?;
-        self.runtime.run("learn", l.updates as u32)?;
+        Ok(self.runtime.run("collect", (l.collect / l.envs) as u32)?)
+    }
+
+    /// The second part: its updates. Returns before a GPU is done.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn learn(&self) -> Result<(), TrainError> {
+        Ok(self.runtime.run("learn", self.config.learn.updates as u32)?)
+    }
+
+    /// The third part: waits for the device, reads the epoch's counters and starts them anew.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn close_epoch(&mut self) -> Result<Vec<EpochReport>, TrainError> {
         self.runtime.device().synchronize()?;
         let reports = self.report()?;
         self.epoch += 1;
