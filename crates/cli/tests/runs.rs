@@ -216,3 +216,39 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
     foxhunt(folder.path(), "train --device cpu --save-every 0 --resume stopped").works();
     assert_same(&run, &files(&folder.path().join("whole")), "interrupted and gone on with");
 }
+
+#[test]
+fn memory_is_shown_by_purpose() {
+    let (folder, run) = finished();
+    let before = files(&run);
+    let table = foxhunt(folder.path(), "device --device cpu --memory run").works().out;
+    let mut lines = table.lines();
+    assert!(lines.next().unwrap().starts_with("run: f32, P 1, on "), "{table}");
+    let numbers = |line: &str, name: &str| -> Vec<u64> {
+        let cells = line.strip_prefix(name).unwrap_or_else(|| panic!("{name} is not in: {line}"));
+        cells.split_whitespace().take(4).map(|n| n.parse().unwrap()).collect()
+    };
+    assert!(lines.next().unwrap().starts_with("bytes "), "{table}");
+    let json = foxhunt(folder.path(), "device --device cpu --memory run --json").works().out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut sum = 0;
+    let names = ["weights", "targets", "moments", "gradients", "activations", "replay", "market data"];
+    let names = names.into_iter().chain(["integer columns", "workspace", "alignment"]);
+    let keys = ["weights", "targets", "moments", "gradients", "activations", "replay", "data"];
+    let keys = keys.into_iter().chain(["integers", "workspace", "alignment"]);
+    for (name, key) in names.zip(keys) {
+        let row = numbers(lines.next().unwrap(), name);
+        let part = &json["memory"][key];
+        let parts = ["real", "integer", "untyped"].map(|kind| part[kind].as_u64().unwrap());
+        assert_eq!((&row[..3], row[3]), (&parts[..], parts.iter().sum()), "{name}");
+        sum += row[3];
+    }
+    assert_eq!(numbers(lines.next().unwrap(), "sum")[3], sum);
+    assert_eq!(json["memory"]["total"], sum);
+    assert_eq!((&json["dtype"], &json["population"]), (&"f32".into(), &1.into()));
+    // The ring: 2,048 transitions, structs of whole 16 bytes.
+    let ring = json["memory"]["replay"]["integer"].as_u64().unwrap();
+    assert!(ring >= 2_048 * 48 && ring.is_multiple_of(2_048 * 16), "{ring}");
+    assert_same(&run, &before, "a run whose memory was shown");
+    foxhunt(folder.path(), "device --device cpu --memory none").fails(3, &["none", "config.toml"]);
+}

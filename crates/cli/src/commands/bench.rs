@@ -1,7 +1,7 @@
 use super::open;
 use crate::Failure;
 use clap::{Args, Subcommand, builder::RangedU64ValueParser, value_parser};
-use foxhunt_bench::{StepBench, StepResult};
+use foxhunt_bench::{StepBench, StepMemory, StepResult};
 use foxhunt_core::DType;
 use foxhunt_device::{DeviceChoice, training_dtype};
 
@@ -38,6 +38,9 @@ pub(crate) struct StepArgs {
     /// Let F32 matrix products use TF32, as PyTorch's fast setting does
     #[arg(long)]
     tf32: bool,
+    /// Show device memory by purpose instead of times
+    #[arg(long, conflicts_with_all = ["steps", "repetitions"])]
+    memory: bool,
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
@@ -60,6 +63,8 @@ fn step(args: &StepArgs) -> Result<(), Failure> {
     let dtypes = if args.dtype.is_empty() { vec![training_dtype(&device)] } else { args.dtype.clone() };
     if !args.json {
         say!("{device}")?;
+    }
+    if !args.json && !args.memory {
         say!(
             "{:<5} {:>6} {:>3} {:>10} {:>10} {:>17} {:>8} {:>9} {:>16}",
             "dtype",
@@ -84,11 +89,29 @@ fn step(args: &StepArgs) -> Result<(), Failure> {
                     steps: args.steps.unwrap_or(if gpu { 20 } else { 3 }),
                     repetitions: args.repetitions.unwrap_or(if gpu { 30 } else { 5 }),
                 };
-                print(&bench.run(&device)?, args.json)?;
+                if args.memory {
+                    print_memory(&bench.memory(&device)?, args.json)?;
+                } else {
+                    print(&bench.run(&device)?, args.json)?;
+                }
             }
         }
     }
     Ok(())
+}
+
+fn print_memory(r: &StepMemory, json: bool) -> Result<(), Failure> {
+    if json {
+        return say!("{}", serde_json::to_string(r)?);
+    }
+    say!(
+        "\n{}, B {}, P {}, {} rows of replay\n{}",
+        r.dtype,
+        r.batch,
+        r.population,
+        r.replay_rows,
+        r.memory.to_string().trim_end()
+    )
 }
 
 fn print(r: &StepResult, json: bool) -> Result<(), Failure> {
