@@ -5,7 +5,7 @@ mod error;
 mod market;
 mod trainer;
 
-pub use config::{Config, DataConfig, Dates, LearnConfig, MarketConfig, NetworkConfig, Size, Stamps};
+pub use config::{Config, DataConfig, Dates, LearnConfig, MarketConfig, NetworkConfig, Orders, Size, Stamps};
 pub use error::TrainError;
 pub use market::Market;
 pub use trainer::{ACTIONS, EpochReport, Trainer, member_spec, network};
