@@ -19,6 +19,17 @@ pub enum Size {
     Bench,
 }
 
+/// Which order types are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Orders {
+    /// The type that is chosen: market, maker or IOC.
+    #[default]
+    All,
+    /// Market orders, whatever type is chosen.
+    Market,
+}
+
 /// A resolved configuration. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -171,6 +182,8 @@ pub struct MarketConfig {
     pub ruin: f64,
     /// Distance of a stop in ATR24; none where 0.
     pub stop_atr: f64,
+    /// Which order types are sent.
+    pub orders: Orders,
     /// Starting cash in quote currency; the instrument's own where 0.
     pub start_cash: f64,
 }
@@ -231,6 +244,7 @@ impl Config {
                 participation_cap: 0.1,
                 ruin: 0.5,
                 stop_atr: 0.0,
+                orders: Orders::All,
                 start_cash: 0.0,
             },
         }
@@ -373,6 +387,15 @@ mod tests {
         assert_eq!(chosen, again);
         let error = c("", &["learn.weights=wide".into()]).unwrap_err().to_string();
         assert!(error.contains("wide") && error.contains("paired"), "{error}");
+    }
+
+    #[test]
+    fn order_types_are_chosen_by_name() {
+        let c = |set: &str| Config::resolve(None, None, &[set.into()]);
+        assert_eq!(c("seed=1").unwrap().market.orders, Orders::All);
+        assert_eq!(c("market.orders=market").unwrap().market.orders, Orders::Market);
+        let error = c("market.orders=limit").unwrap_err().to_string();
+        assert!(error.contains("limit") && error.contains("market"), "{error}");
     }
 
     #[test]

@@ -82,7 +82,8 @@ struct Outcome {
 };
 
 template<class Rec>
-FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action action, Rec& rec) {
+FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action chosen, Rec& rec) {
+  const Action action = sent_as(r, chosen);
   const i32 close = mark(seen);
   const bool after_gap = bar.gap_seconds != 0;
   Desk<Rec> desk{r, a, seen, bar, rec, close, half_spread(r, seen, after_gap), false};
