@@ -1,4 +1,5 @@
 use foxhunt_checkpoint::CheckpointError;
+use foxhunt_compare::CompareError;
 use std::{error::Error, io, process::ExitCode};
 
 /// Exit codes, as `foxhunt --help` prints them. What decides on each is [`Failure::code`]; 101 would be a panic.
@@ -74,7 +75,7 @@ fn refuses(e: &(dyn Error + 'static)) -> bool {
     matches!(
         e.downcast_ref::<CheckpointError>(),
         Some(CheckpointError::Refused { .. } | CheckpointError::Locked { .. })
-    )
+    ) || matches!(e.downcast_ref::<CompareError>(), Some(CompareError::Refused(_)))
 }
 
 impl<E: Error + 'static> From<E> for Failure {

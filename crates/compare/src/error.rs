@@ -14,7 +14,9 @@ pub enum CompareError {
     #[error("{0}")]
     Refused(String),
     /// A slice that could not be trained or measured.
-    #[error("arm {arm}, members {first} to {last}; where it is too large, a smaller --slice trains the same members")]
+    #[error(
+        "arm {arm}, members {first} to {last}; where it is too large, a smaller --slice trains the same members"
+    )]
     Slice {
         /// Whose.
         arm: Arm,

@@ -63,7 +63,8 @@ impl Folder {
     /// Refuses a folder whose setting is another.
     fn check(&self, file: &Path, setting: &Setting) -> Result<()> {
         let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
-        let damaged = |e: serde_json::Error| CompareError::Damaged { path: file.to_owned(), what: e.to_string() };
+        let damaged =
+            |e: serde_json::Error| CompareError::Damaged { path: file.to_owned(), what: e.to_string() };
         let there: Value = serde_json::from_str(&text).map_err(damaged)?;
         setting.difference(&there)?.map_or(Ok(()), |difference| {
             let path = file.parent().unwrap_or(file).display();

@@ -1,7 +1,6 @@
 //! What happened to the numbers of a training themselves.
 
 use crate::Result;
-use foxhunt_core::DType;
 use foxhunt_nn::Tensor;
 use foxhunt_train::Trainer;
 use serde::{Deserialize, Serialize};
@@ -119,25 +118,7 @@ fn values(trainer: &Trainer) -> Result<Vec<f32>> {
     Ok(trainer.runtime().read_pair(net.weight, net.low.map(|low| low.weight))?)
 }
 
-/// Bytes of device memory that a training of one slice holds, by purpose; the order is that of charts.
+/// Bytes of device memory that the training of a slice holds, by purpose, as [`Trainer::memory`] counts them.
 pub(crate) fn memory(trainer: &Trainer) -> Vec<(String, u64)> {
-    let runtime = trainer.runtime();
-    let plan = trainer.plan();
-    let net = trainer.net();
-    let of = |t: Tensor| {
-        let v = runtime.view(t);
-        v.region().bytes as u64
-    };
-    let low = |t: fn(&foxhunt_nn::LowWords) -> Tensor| net.low.as_ref().map_or(0, |l| of(t(l)));
-    let mut list = vec![
-        ("weights".to_owned(), of(net.weight) + low(|l| l.weight)),
-        ("targets".to_owned(), of(net.target) + low(|l| l.target)),
-        ("moments".to_owned(), of(net.m) + of(net.v)),
-        ("gradients".to_owned(), of(net.gradient)),
-    ];
-    let nets: u64 = list.iter().map(|(_, bytes)| bytes).sum();
-    list.push(("rest of the plan".into(), (runtime.bytes() as u64).saturating_sub(nets)));
-    list.push(("environments and market".into(), trainer.environments().arena().bytes() as u64));
-    debug_assert!(plan.dtype().bytes() <= DType::F32.bytes());
-    list
+    trainer.memory().parts().map(|(purpose, bytes)| (purpose.name().to_owned(), bytes.total())).collect()
 }

@@ -19,7 +19,7 @@ mod error;
 mod examine;
 mod folder;
 mod gauges;
-mod page;
+
 mod quantity;
 mod setting;
 mod slice;
@@ -28,12 +28,13 @@ mod verdict;
 
 pub use arms::Arm;
 pub use comparison::{
-    ArmResult, Comparison, Curve, CurvePoint, Difference, Divergences, Gap, Memory, StepTime, Summary, compare,
+    ArmResult, Comparison, Curve, CurvePoint, Difference, Divergences, Gap, Memory, StepTime, Summary,
+    compare,
 };
 pub use error::CompareError;
 pub use folder::{Finished, Folder, Work, write_whole};
 pub use gauges::Gauges;
-pub use page::render;
+
 pub use quantity::Quantity;
 pub use setting::{Measure, Setting};
 pub use slice::{Control, EpochTime, Member, Point, RegretOf, Scores, Slice, SliceTiming, Task, run_slice};

@@ -21,7 +21,15 @@ fn the_optimum_beats_what_is_not_optimal_and_not_foresight() {
         let config = known.config(config(0.9));
         let t = std::time::Instant::now();
         let optimum = known.optimum(&config).unwrap();
-        println!("{}: optimum {:.4} value {:.6} its {} in {:?}, fills {}", kind.name, optimum.log_return, optimum.value, optimum.policy.iterations, t.elapsed(), optimum.ledger.fills.len());
+        println!(
+            "{}: optimum {:.4} value {:.6} its {} in {:?}, fills {}",
+            kind.name,
+            optimum.log_return,
+            optimum.value,
+            optimum.policy.iterations,
+            t.elapsed(),
+            optimum.ledger.fills.len()
+        );
         let window = TestWindow::test(&known.market);
         let device = Device::cpu();
         let backtest = Backtest::new(&device, DType::F32, &config, &known.market, window.clone()).unwrap();

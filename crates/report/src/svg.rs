@@ -140,7 +140,7 @@ fn move_through(points: &[(f64, f64)]) -> String {
 }
 
 /// Text made safe for SVG and attributes.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

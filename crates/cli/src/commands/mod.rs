@@ -2,6 +2,7 @@
 
 pub(crate) mod backtest;
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod device;
 mod finish;

@@ -89,11 +89,11 @@ pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
 }
 
 /// TOML's integers end at 2^63 - 1, and the seed must come back from the run's config.toml.
-fn seed() -> RangedU64ValueParser<u64> {
+pub(crate) fn seed() -> RangedU64ValueParser<u64> {
     RangedU64ValueParser::new().range(0..=i64::MAX as u64)
 }
 
-fn minutes(s: &str) -> Result<Duration, String> {
+pub(crate) fn minutes(s: &str) -> Result<Duration, String> {
     const WEEK: f64 = 10_080.0;
     match s.parse::<f64>() {
         Ok(m) if (0.0..=WEEK).contains(&m) => Ok(Duration::from_secs_f64(60.0 * m)),
@@ -101,7 +101,7 @@ fn minutes(s: &str) -> Result<Duration, String> {
     }
 }
 
-fn size(s: &str) -> Result<Size, String> {
+pub(crate) fn size(s: &str) -> Result<Size, String> {
     match s {
         "small" => Ok(Size::Small),
         "study" => Ok(Size::Study),
@@ -111,18 +111,23 @@ fn size(s: &str) -> Result<Size, String> {
 }
 
 /// Set by the first Ctrl-C: the run saves at the end of the epoch and stops.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
-    let handler = ctrlc::set_handler(|| {
+/// Lets the first Ctrl-C set [`INTERRUPTED`] and say what follows, and the second end the program.
+pub(crate) fn stop_on_interrupt(says: &'static str) {
+    let handler = ctrlc::set_handler(move || {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {
             std::process::exit(130);
         }
-        note!("\nstopping after this epoch, with a save; again to stop at once");
+        note!("\n{says}");
     });
     if let Err(e) = handler {
         note!("note: Ctrl-C will not save: {e}");
     }
+}
+
+pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
+    stop_on_interrupt("stopping after this epoch, with a save; again to stop at once");
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {

@@ -103,7 +103,8 @@ mod tests {
         assert!(cases.len() >= 4);
         for case in cases {
             let (a, b) = (list(&case["a"]), list(&case["b"]));
-            for (found, want) in [(how.iqm(&a), &case["iqm"]), (how.difference(&a, &b), &case["difference"])] {
+            for (found, want) in [(how.iqm(&a), &case["iqm"]), (how.difference(&a, &b), &case["difference"])]
+            {
                 let e = found.unwrap();
                 for (x, want) in [e.value, e.low, e.high, e.standard_error].into_iter().zip(list(want)) {
                     assert!((x - want).abs() <= 1e-12 * want.abs().max(1.0), "{x} is not {want}");
