@@ -19,6 +19,7 @@ mod error;
 mod examine;
 mod folder;
 mod gauges;
+mod page;
 
 mod quantity;
 mod setting;
@@ -34,6 +35,7 @@ pub use comparison::{
 pub use error::CompareError;
 pub use folder::{Finished, Folder, Work, write_whole};
 pub use gauges::Gauges;
+pub use page::render;
 
 pub use quantity::Quantity;
 pub use setting::{Measure, Setting};

@@ -8,8 +8,8 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::TestWindow;
 use foxhunt_compare::{
-    Arm, Comparison, Control, Difference, Folder, Measure, RegretOf, Setting, Task, compare, run_slice,
-    write_whole,
+    Arm, Comparison, Control, Difference, Folder, Measure, RegretOf, Setting, Task, compare, render,
+    run_slice, write_whole,
 };
 use foxhunt_device::DeviceChoice;
 use foxhunt_known::{KnownMarket, Lengths, log_return};
@@ -141,7 +141,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let finished = folder.finished(&setting, &args.merge)?;
     let result = compare(&setting, Arm::of(&subject.config), &finished, &arms, &ids);
     place::write_json(&args.out.join("compare.json"), &result)?;
+    let page = args.out.join("compare.html");
+    write_whole(&page, render(&result)?.as_bytes())?;
     say(&result)?;
+    say!("{}", page.display())?;
     if stopped { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
