@@ -34,7 +34,8 @@ pub(super) fn curve(arms: &[ArmResult], number: usize) -> Option<Markup> {
             around.extend(line(points, |p| p.low).into_iter().rev());
             svg.area(&format!("arm-band arm-{}", arm.arm), &panel.to_pixels(&around));
         }
-        for (arm, points) in &all {
+        // F32 comes last: its dashes show where the others lie on it.
+        for (arm, points) in all.iter().rev() {
             let pixels = panel.to_pixels(&line(points, |p| p.iqm));
             svg.path(&format!("arm-line arm-{}", arm.arm), &pixels);
             // A single evaluation makes no line.

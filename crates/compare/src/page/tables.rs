@@ -2,7 +2,7 @@
 
 use super::numbers::{difference, estimate, plain, seconds, value};
 use crate::{Comparison, Difference, Quantity, Verdict};
-use foxhunt_report::draw::{integer, percent};
+use foxhunt_report::draw::{decimal, integer, percent};
 use maud::{Markup, html};
 
 /// The word, in its colour.
@@ -31,7 +31,7 @@ pub(super) fn verdicts(c: &Comparison) -> Markup {
                     td.number { (arm.ids.len()) @if let Some(d) = d { @if d.lost > 0 { span.range-of { (d.lost) " without score" } } } }
                     td.number { (estimate(arm.summaries.first().and_then(|s| s.iqm), |x| value(score, x))) }
                     td.number { @if let Some(d) = d { (estimate(d.iqm, |x| difference(score, x))) } }
-                    td.number { @if let Some(b) = d.and_then(|d| d.bound) { "±" (plain(b)) } }
+                    td.number { @if let Some(b) = d.and_then(|d| d.bound) { "±" (decimal(b, 2)) } }
                     td.number { @if let Some(p) = power { (plain(p.detectable)) } }
                     td.number { @if let Some(p) = power { (share(p.at_bound)) } }
                     td.number { @if let Some(p) = power { (share(p.equivalence)) } }
