@@ -14,6 +14,12 @@ fn a_run_repeats_from_its_configuration() {
     for word in ["\"device\": \"CPU\"", "\"dtype\": \"f32\"", "\"data\": \"eurusd.csv\"", "\"bars\": 6000"] {
         assert!(setting.contains(word), "{setting}");
     }
+    for line in fs::read_to_string(run.join("metrics.jsonl")).unwrap().lines() {
+        let epoch: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!((0.0..=1.0).contains(&epoch["edge_share"].as_f64().unwrap()), "{line}");
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("Target returns beyond the support of the value distribution"));
     let again = foxhunt(folder.path(), "train --config run/config.toml --device cpu --out again").works();
     assert!(again.out.contains("again/report.html"));
     assert_same(&folder.path().join("again"), &files(&run), "from config.toml");
