@@ -4,6 +4,7 @@ use super::{
     progress::Progress,
     setting::{SETTING, Setting, device_name},
     source::{DataOptions, load_bars, load_own_bars, resolve},
+    stop,
 };
 use crate::Failure;
 use clap::{Args, builder::RangedU64ValueParser};
@@ -14,7 +15,6 @@ use foxhunt_train::{Config, EpochReport, Market, Size, Trainer};
 use serde_json::{Value, json};
 use std::{
     path::PathBuf,
-    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -110,19 +110,8 @@ fn size(s: &str) -> Result<Size, String> {
     }
 }
 
-/// Set by the first Ctrl-C: the run saves at the end of the epoch and stops.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
-    let handler = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        note!("\nstopping after this epoch, with a save; again to stop at once");
-    });
-    if let Err(e) = handler {
-        note!("note: Ctrl-C will not save: {e}");
-    }
+    stop::listen();
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {
@@ -237,21 +226,21 @@ impl Session {
                 self.folder.append_metrics(&line(report))?;
             }
             let done = self.trainer.epochs_done() == self.config.epochs;
-            let stop = INTERRUPTED.load(Ordering::SeqCst);
-            let full = done || stop || last.elapsed() >= save_every;
+            let stopped = stop::asked();
+            let full = done || stopped.is_some() || last.elapsed() >= save_every;
             self.save(full)?;
             if full {
                 last = Instant::now();
             }
             progress.epoch(&self.config, &reports);
-            if stop && !done {
+            if let Some(signal) = stopped.filter(|_| !done) {
                 progress.finish();
                 let path = self.folder.path().display();
                 note!(
                     "saved after epoch {}; go on with: foxhunt train --resume {path}",
                     self.trainer.epochs_done()
                 );
-                return Err(Failure::Interrupted);
+                return Err(Failure::Stopped { signal });
             }
         }
         progress.finish();
