@@ -11,7 +11,7 @@ use clap::{Args, builder::RangedU64ValueParser};
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
-use foxhunt_train::{Config, EpochReport, Market, Size, Trainer};
+use foxhunt_train::{Config, EpochReport, Market, SetOption, Size, Trainer};
 use serde_json::{Value, json};
 use std::{
     path::PathBuf,
@@ -141,13 +141,20 @@ struct Session {
 
 impl Session {
     fn create(args: &TrainArgs) -> Result<Self, Failure> {
-        let mut set = args.set.clone();
+        let mut set: Vec<SetOption> =
+            args.set.iter().map(|pair| SetOption::new("--set", pair, pair)).collect();
         set.extend(args.how.as_set());
-        set.extend(args.population.map(|p| format!("population={p}")));
-        set.extend(args.seed.map(|s| format!("seed={s}")));
-        set.extend(args.epochs.map(|e| format!("epochs={e}")));
-        set.extend(args.weights.map(|w| format!("learn.weights={w}")));
-        set.extend(args.rounding.map(|r| format!("learn.rounding={r}")));
+        let text = |x: &dyn ToString| x.to_string();
+        let own = [
+            ("--population", "population", args.population.as_ref().map(|p| text(p))),
+            ("--seed", "seed", args.seed.as_ref().map(|s| text(s))),
+            ("--epochs", "epochs", args.epochs.as_ref().map(|e| text(e))),
+            ("--weights", "learn.weights", args.weights.as_ref().map(|w| text(w))),
+            ("--rounding", "learn.rounding", args.rounding.as_ref().map(|r| text(r))),
+        ];
+        set.extend(own.into_iter().filter_map(|(name, key, value)| {
+            value.map(|value| SetOption::new(name, &format!("{key}={value}"), &value))
+        }));
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
         if !args.data.is_empty() {
             config.data.files.clone_from(&args.data);
