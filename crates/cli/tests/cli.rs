@@ -206,6 +206,16 @@ fn unknown_keys_and_wrong_types_are_named() {
     ] {
         foxhunt(folder.path(), &format!("train --set {set}")).fails(3, &words);
     }
+    // What is wrong with an option is not said of the file beside it.
+    fs::write(folder.path().join("a.toml"), "epochs = 2").unwrap();
+    for (option, place) in [
+        ("--set learn.gamma=2", "foxhunt: --set learn.gamma=2: learn.gamma"),
+        ("--set learn.weights=wide", "foxhunt: --set learn.weights=wide: "),
+        ("--population 0", "foxhunt: --population 0: population"),
+    ] {
+        let done = foxhunt(folder.path(), &format!("train --config a.toml {option}")).fails(3, &[place]);
+        assert!(!done.err.contains("a.toml"), "{}", done.err);
+    }
     for (text, words) in [
         ("epochz = 1", ["a.toml", "epochz"]),
         ("[learn]\ngama = 1", ["a.toml", "gama"]),

@@ -6,7 +6,9 @@ mod market;
 mod memory;
 mod trainer;
 
-pub use config::{Config, DataConfig, Dates, LearnConfig, MarketConfig, NetworkConfig, Orders, Size, Stamps};
+pub use config::{
+    Config, DataConfig, Dates, LearnConfig, MarketConfig, NetworkConfig, Orders, SetOption, Size, Stamps,
+};
 pub use error::TrainError;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};
 pub use market::Market;

@@ -39,8 +39,11 @@ pub struct EpochReport {
     pub terminated: u64,
     /// Mean sum of an ended episode's log returns of equity; nothing where none ended.
     pub episode_return: Option<f64>,
-    /// Scaled rewards beyond what 2^-20 holds in 32 bits, ±2,048. Not those beyond the support, which nothing counts.
+    /// Scaled rewards beyond what 2^-20 holds in 32 bits, ±2,048.
     pub saturated: u64,
+    /// Share of the epoch's samples whose target return, n-step return and discounted value of what follows, lies beyond
+    /// ±[`v_max`](crate::NetworkConfig::v_max) before it is clipped; nothing where no loss was finite.
+    pub edge_share: Option<f64>,
     /// Exploration at the end of the epoch.
     pub epsilon: f64,
     /// Optimiser steps taken since the start.
@@ -291,6 +294,7 @@ impl Trainer {
                     episode_return: (tally.episodes > 0)
                         .then(|| tally.return_q20 as f64 / f64::from(1 << 20) / tally.episodes as f64),
                     saturated: tally.saturated,
+                    edge_share: (t.rows > 0).then(|| t.edge as f64 / t.rows as f64),
                     epsilon,
                     steps: counters[m].step,
                     skipped: counters[m].skipped,

@@ -11,9 +11,12 @@ mod progress;
 mod report;
 mod setting;
 mod source;
+mod stop;
 pub(crate) mod train;
 mod trained;
 pub(crate) mod verify;
+
+pub(crate) use stop::exit_code;
 
 use crate::Failure;
 use foxhunt_device::{Device, DeviceChoice};

@@ -4,17 +4,17 @@ use super::{
     progress::Progress,
     setting::{SETTING, Setting, device_name},
     source::{DataOptions, load_bars, load_own_bars, resolve},
+    stop,
 };
 use crate::Failure;
 use clap::{Args, builder::RangedU64ValueParser};
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
-use foxhunt_train::{Config, EpochReport, Market, Size, Trainer};
+use foxhunt_train::{Config, EpochReport, Market, SetOption, Size, Trainer};
 use serde_json::{Value, json};
 use std::{
     path::PathBuf,
-    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -110,24 +110,8 @@ pub(crate) fn size(s: &str) -> Result<Size, String> {
     }
 }
 
-/// Set by the first Ctrl-C: the run saves at the end of the epoch and stops.
-pub(crate) static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Lets the first Ctrl-C set [`INTERRUPTED`] and say what follows, and the second end the program.
-pub(crate) fn stop_on_interrupt(says: &'static str) {
-    let handler = ctrlc::set_handler(move || {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        note!("\n{says}");
-    });
-    if let Err(e) = handler {
-        note!("note: Ctrl-C will not save: {e}");
-    }
-}
-
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
-    stop_on_interrupt("stopping after this epoch, with a save; again to stop at once");
+    stop::listen("with a save");
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {
@@ -157,13 +141,20 @@ struct Session {
 
 impl Session {
     fn create(args: &TrainArgs) -> Result<Self, Failure> {
-        let mut set = args.set.clone();
+        let mut set: Vec<SetOption> =
+            args.set.iter().map(|pair| SetOption::new("--set", pair, pair)).collect();
         set.extend(args.how.as_set());
-        set.extend(args.population.map(|p| format!("population={p}")));
-        set.extend(args.seed.map(|s| format!("seed={s}")));
-        set.extend(args.epochs.map(|e| format!("epochs={e}")));
-        set.extend(args.weights.map(|w| format!("learn.weights={w}")));
-        set.extend(args.rounding.map(|r| format!("learn.rounding={r}")));
+        let text = |x: &dyn ToString| x.to_string();
+        let own = [
+            ("--population", "population", args.population.as_ref().map(|p| text(p))),
+            ("--seed", "seed", args.seed.as_ref().map(|s| text(s))),
+            ("--epochs", "epochs", args.epochs.as_ref().map(|e| text(e))),
+            ("--weights", "learn.weights", args.weights.as_ref().map(|w| text(w))),
+            ("--rounding", "learn.rounding", args.rounding.as_ref().map(|r| text(r))),
+        ];
+        set.extend(own.into_iter().filter_map(|(name, key, value)| {
+            value.map(|value| SetOption::new(name, &format!("{key}={value}"), &value))
+        }));
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
         if !args.data.is_empty() {
             config.data.files.clone_from(&args.data);
@@ -242,21 +233,21 @@ impl Session {
                 self.folder.append_metrics(&line(report))?;
             }
             let done = self.trainer.epochs_done() == self.config.epochs;
-            let stop = INTERRUPTED.load(Ordering::SeqCst);
-            let full = done || stop || last.elapsed() >= save_every;
+            let stopped = stop::asked();
+            let full = done || stopped.is_some() || last.elapsed() >= save_every;
             self.save(full)?;
             if full {
                 last = Instant::now();
             }
             progress.epoch(&self.config, &reports);
-            if stop && !done {
+            if let Some(signal) = stopped.filter(|_| !done) {
                 progress.finish();
                 let path = self.folder.path().display();
                 note!(
                     "saved after epoch {}; go on with: foxhunt train --resume {path}",
                     self.trainer.epochs_done()
                 );
-                return Err(Failure::Interrupted);
+                return Err(Failure::Stopped { signal });
             }
         }
         progress.finish();
