@@ -6,8 +6,8 @@ use crate::{
 };
 
 /// Price at which chains without prices of their own begin, and the middle level of the one that has; units. So many that a
-/// unit is 1e-7 of it: what rounding a price or a half-spread to whole units changes is far below a basis point.
-pub(crate) const BASE_PRICE: i32 = 10_000_000;
+/// unit is 1e-8 of it: what rounding a price or a half-spread to whole units changes is far below a basis point.
+pub(crate) const BASE_PRICE: i32 = 100_000_000;
 /// One basis point of a rate in 1e-7.
 const BP_E7: i32 = 1_000;
 /// One basis point of a ratio in 1e-9.
@@ -39,21 +39,21 @@ pub fn markets() -> &'static [Kind] {
             name: "mean-reversion",
             about: "A price on 17 levels 20 bp apart that is pulled to the middle one (Ehrenfest), level seen; half a spread \
                     of 15 bp, so that small deviations are not worth trading.",
-            half_spread_e7: 15 * BP_E7,
+            half_spread_e7: 60 * BP_E7 / 100,
             chain: mean_reversion,
         },
         Kind {
             name: "regimes",
             about: "Steps of 10 bp, 70 % of them up in one regime and down in the other, regime seen; one in 40 bars \
                     switches. Half a spread of 5 bp.",
-            half_spread_e7: 5 * BP_E7,
+            half_spread_e7: 15 * BP_E7 / 100,
             chain: regimes,
         },
         Kind {
             name: "drift",
             about: "An AR(1) drift on nine levels (Tauchen), coefficient 0.9, standard deviation 3 bp a bar, seen; noise of \
                     5 bp either way. Half a spread of 3 bp.",
-            half_spread_e7: 3 * BP_E7,
+            half_spread_e7: 15 * BP_E7 / 100,
             chain: drift,
         },
     ];
@@ -63,8 +63,8 @@ pub fn markets() -> &'static [Kind] {
 /// Ehrenfest's urn: from level k of -K..=K up with probability (1 - k/K) / 2, else down. The stationary distribution of k + K
 /// is binomial (2K, 1/2), and the expected next level is k (1 - 1/K).
 fn mean_reversion() -> Chain {
-    const LEVELS: i64 = 8;
-    const STEP_E9: i64 = 20 * BP_E9;
+    const LEVELS: i64 = 4;
+    const STEP_E9: i64 = BP_E9;
     let mut prices = vec![BASE_PRICE];
     for _ in 0..LEVELS {
         // Downwards by division, upwards by multiplication: the same step in logarithms.
@@ -97,8 +97,8 @@ fn mean_reversion() -> Chain {
 
 /// Two regimes, down and up, each with its own odds of the next step.
 fn regimes() -> Chain {
-    const STEP_E9: i64 = 10 * BP_E9;
-    const ODDS: f64 = 0.7;
+    const STEP_E9: i64 = BP_E9 / 4;
+    const ODDS: f64 = 0.8;
     const STAY: f64 = 1.0 - 1.0 / 40.0;
     let state = |me: usize| {
         let next = vec![(me, STAY), (1 - me, 1.0 - STAY)];
@@ -122,9 +122,9 @@ fn regimes() -> Chain {
 fn drift() -> Chain {
     const LEVELS: usize = 9;
     const RHO: f64 = 0.9;
-    const SD_E9: f64 = 3.0 * BP_E9 as f64;
+    const SD_E9: f64 = 0.15 * BP_E9 as f64;
     const WIDTH: f64 = 2.5;
-    const NOISE_E9: i64 = 5 * BP_E9;
+    const NOISE_E9: i64 = BP_E9 / 4;
     let spacing = 2.0 * WIDTH * SD_E9 / (LEVELS - 1) as f64;
     let level = |i: usize| i as f64 * spacing - WIDTH * SD_E9;
     let innovation = SD_E9 * (1.0 - RHO * RHO).sqrt();

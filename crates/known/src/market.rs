@@ -136,7 +136,7 @@ fn instrument(kind: &Kind) -> Instrument {
         max_leverage_e4: 10_000,
         liquidation_penalty_e7: 0,
         preset_volume_lots_per_hour: VOLUME,
-        start_cash: Decimal::from(10_000_000),
+        start_cash: Decimal::from(100_000_000),
         stamp_time_zone: "UTC".into(),
         session: Session { time_zone: "UTC".into(), day_start_s: 0, length_s: 86_400 },
     }

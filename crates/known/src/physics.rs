@@ -13,7 +13,7 @@ use foxhunt_nn::PlanError;
 /// Actions that differ when only market orders are sent: nine exposures times three urgencies.
 pub const ACTIONS: usize = 27;
 /// Equity that decisions are computed at, money: 1e8 lots at the base price, so that whole lots are 1e-8 of a position.
-const EQUITY: i64 = 1_000_000_000_000_000;
+const EQUITY: i64 = 10_000_000_000_000_000;
 
 /// Exposure, order type and urgency of action `a` of [`ACTIONS`].
 pub(crate) fn action(a: usize) -> [u8; 3] {

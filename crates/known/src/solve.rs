@@ -9,7 +9,7 @@ use foxhunt_market::RuleBook;
 
 /// Largest change of a value at which iteration stops, as a log return; the values' distance from the fixed point is at most
 /// `gamma / (1 - gamma)` times that.
-const TOLERANCE: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-12;
 
 /// The policy that maximises the expected discounted sum of log returns of equity, up to the grid's interpolation.
 #[derive(Clone, Debug)]
