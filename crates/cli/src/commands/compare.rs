@@ -2,7 +2,8 @@ use super::{
     open, place,
     progress::Progress,
     source::{DataOptions, load_bars, resolve},
-    train::{INTERRUPTED, minutes, seed, size, stop_on_interrupt},
+    stop,
+    train::{minutes, seed, size},
 };
 use crate::Failure;
 use clap::Args;
@@ -14,11 +15,10 @@ use foxhunt_compare::{
 use foxhunt_device::DeviceChoice;
 use foxhunt_known::{KnownMarket, Lengths, log_return};
 use foxhunt_ledger::Ledger;
-use foxhunt_train::{Config, EpochReport, Market, Size};
+use foxhunt_train::{Config, EpochReport, Market, SetOption, Size};
 use std::{
     ops::Range,
     path::PathBuf,
-    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
@@ -107,9 +107,7 @@ struct Subject {
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    stop_on_interrupt(
-        "stopping after this epoch; its slice is forgotten, finished ones are kept; again to stop at once",
-    );
+    stop::listen("and forgetting its slice; finished ones are kept");
     place::check_reachable(&args.out)?;
     let subject = subject(args)?;
     let regret = |ledger: &Ledger, member: usize| {
@@ -145,14 +143,17 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     write_whole(&page, render(&result)?.as_bytes())?;
     say(&result)?;
     say!("{}", page.display())?;
-    if stopped { Err(Failure::Interrupted) } else { Ok(()) }
+    match stopped {
+        Some(signal) => Err(Failure::Stopped { signal }),
+        None => Ok(()),
+    }
 }
 
 fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
-    let mut set = args.set.clone();
+    let mut set: Vec<SetOption> = args.set.iter().map(|pair| SetOption::new("--set", pair, pair)).collect();
     set.extend(args.how.as_set());
-    set.extend(args.seed.map(|s| format!("seed={s}")));
-    set.extend(args.epochs.map(|e| format!("epochs={e}")));
+    set.extend(args.seed.map(|s| SetOption::new("--seed", &format!("seed={s}"), &s.to_string())));
+    set.extend(args.epochs.map(|e| SetOption::new("--epochs", &format!("epochs={e}"), &e.to_string())));
     let mut config = resolve(args.config.as_deref(), args.size, &set)?;
     let Some(name) = &args.market else {
         if !args.data.is_empty() {
@@ -183,17 +184,17 @@ fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
     Ok(Subject { config, market: known.market, optimum: Some(optimum) })
 }
 
-/// Trains slice by slice; whether Ctrl-C stopped it.
+/// Trains slice by slice; the signal that stopped it, if one did.
 fn train(
     args: &CompareArgs,
     folder: &Folder,
     task: &Task<'_>,
     work: &[foxhunt_compare::Work],
-) -> Result<bool, Failure> {
+) -> Result<Option<u8>, Failure> {
     let out_of_time = |start: &Instant| args.minutes.is_some_and(|m| start.elapsed() >= m);
     let start = Instant::now();
     if work.is_empty() || out_of_time(&start) {
-        return Ok(false);
+        return Ok(None);
     }
     let device = open(args.device)?;
     for (k, work) in work.iter().enumerate() {
@@ -208,7 +209,7 @@ fn train(
         };
         let slice = run_slice(&device, task, work.arm, &work.ids, &folder.scratch(), &mut watch)?;
         watch.progress.finish();
-        let Some(slice) = slice else { return Ok(true) };
+        let Some(slice) = slice else { return Ok(stop::asked()) };
         folder.keep(&slice)?;
         note!(
             "slice {}: {}, members {first} to {last}, {:.1} s",
@@ -216,11 +217,11 @@ fn train(
             work.arm.label(),
             slice.timing.total_s
         );
-        if INTERRUPTED.load(Ordering::SeqCst) {
-            return Ok(true);
+        if stop::asked().is_some() {
+            break;
         }
     }
-    Ok(false)
+    Ok(stop::asked())
 }
 
 struct Watch {
@@ -234,7 +235,7 @@ impl Control for Watch {
     }
 
     fn stop(&mut self) -> bool {
-        INTERRUPTED.load(Ordering::SeqCst)
+        stop::asked().is_some()
     }
 }
 
