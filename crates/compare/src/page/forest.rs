@@ -24,7 +24,7 @@ pub(super) fn forest(scores: &[&Difference]) -> Option<Markup> {
     let height = TOP + ROW * rows.len() as f64 + 44.0;
     Some(both((FULL, height), (NARROW, height), |size| {
         let mut svg = Svg::new(size);
-        let left = if size.narrow { 104.0 } else { 150.0 };
+        let left = if size.narrow { 124.0 } else { 150.0 };
         let right = if size.narrow { 14.0 } else { 120.0 };
         let area = (size.width - left - right, ROW * rows.len() as f64);
         let panel = Panel::at((left, TOP), area, x, (rows.len() as f64, 0.0));

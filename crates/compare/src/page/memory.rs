@@ -54,7 +54,7 @@ fn bars(rows: &[(&ArmResult, &Memory)]) -> Markup {
     let height = TOP + ROW * rows.len() as f64 + 42.0;
     both((FULL, height), (NARROW, height), |size| {
         let mut svg = Svg::new(size);
-        let left = if size.narrow { 104.0 } else { 150.0 };
+        let left = if size.narrow { 124.0 } else { 150.0 };
         let area = (size.width - left - 14.0, ROW * rows.len() as f64);
         let panel = Panel::at((left, TOP), area, (0.0, most as f64 / unit * 1.02), (rows.len() as f64, 0.0));
         panel.x_numbers(&mut svg, if size.narrow { 4 } else { 8 });

@@ -17,17 +17,18 @@ pub(super) fn verdicts(c: &Comparison) -> Markup {
     html! {
         div.scroll { table {
             thead { tr {
-                th { "" } th.number { "members" } th.number { (score.label()) br; span.quiet { "IQM, 95 %" } }
+                th { "" } th { "verdict" } th.number { "members" } th.number { (score.label()) br; span.quiet { "IQM, 95 %" } }
                 th.number { "arm − F32" br; span.quiet { "paired, 95 %" } } th.number { "bound" }
                 th.number { "detectable" br; span.quiet { "with 80 %" } }
                 th.number { "power" br; span.quiet { "at the bound" } }
-                th.number { "power" br; span.quiet { "of equivalence" } } th { "verdict" }
+                th.number { "power" br; span.quiet { "of equivalence" } }
             } }
             tbody { @for arm in &c.arms {
                 @let d = c.score_of(arm.arm);
                 @let power = d.and_then(|d| d.power);
                 tr {
                     th scope="row" { (arm.arm.label()) }
+                    td { @if d.is_some() { (word(d.and_then(|d| d.verdict))) } @else { span.quiet { "baseline" } } }
                     td.number { (arm.ids.len()) @if let Some(d) = d { @if d.lost > 0 { span.range-of { (d.lost) " without score" } } } }
                     td.number { (estimate(arm.summaries.first().and_then(|s| s.iqm), |x| value(score, x))) }
                     td.number { @if let Some(d) = d { (estimate(d.iqm, |x| difference(score, x))) } }
@@ -35,7 +36,6 @@ pub(super) fn verdicts(c: &Comparison) -> Markup {
                     td.number { @if let Some(p) = power { (plain(p.detectable)) } }
                     td.number { @if let Some(p) = power { (share(p.at_bound)) } }
                     td.number { @if let Some(p) = power { (share(p.equivalence)) } }
-                    td { @if d.is_some() { (word(d.and_then(|d| d.verdict))) } @else { span.quiet { "baseline" } } }
                 }
             } }
         } }
