@@ -15,6 +15,7 @@ fn help_of_every_command() {
         "",
         "train",
         "backtest",
+        "compare",
         "verify",
         "verify leak",
         "verify learn",
