@@ -42,11 +42,11 @@ impl KnownMarket {
     /// A configuration that learns this market in seconds on a CPU: where tests of a component that learns begin.
     pub fn quick(&self, seed: u64) -> Config {
         let mut config = self.config(Config::of(Size::Small));
-        (config.seed, config.population, config.epochs) = (seed, 2, 8);
-        config.learn.batch = 128;
+        (config.seed, config.population, config.epochs) = (seed, 3, 14);
+        config.learn.batch = 256;
         config.network.trunk = [64, 64];
         config.network.stream = 32;
-        // Returns of ten bars, in units that make their standard deviation about 1.
+        // Returns of five bars, in units that make their standard deviation about 1.
         config.network.v_max = 4.0;
         let l = &mut config.learn;
         (l.gamma, l.n_step) = (0.8, 1);
