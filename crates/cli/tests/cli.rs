@@ -20,6 +20,7 @@ fn help_of_every_command() {
         "verify leak",
         "verify learn",
         "verify money",
+        "verify known",
         "data",
         "data inspect",
         "device",

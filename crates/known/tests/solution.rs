@@ -162,19 +162,17 @@ fn the_state_of_the_bar_before_is_worth_less() {
 fn where_the_spread_is_not_worth_it_nothing_is_traded() {
     let known = KnownMarket::new("mean-reversion", 1, Lengths::default()).unwrap();
     let rules = &known.market.rules;
-    let free = known.policy_under(&rules.with_costs(0), GAMMA, 16).unwrap();
     let policy = known.policy(GAMMA).unwrap();
+    let twice = known.policy_under(&rules.with_costs(2), GAMMA, 16).unwrap();
     let middle = known.chain().states.len() / 2;
-    for z in [middle - 1, middle, middle + 1] {
-        for quarters in -4..=4_i32 {
-            let w = f64::from(quarters) / 4.0;
-            assert_eq!(i32::from(policy.action(z, w)[0]) - 4, quarters, "level {z} at {w}");
-        }
-    }
-    // Beyond it the answer is to be full, whatever is held; without a spread already one level from the middle.
-    let wanted = |policy: &Policy, z: usize| [-1.0, 0.0, 1.0].map(|w| policy.action(z, w)[0]);
-    assert_eq!((wanted(&policy, middle - 2), wanted(&policy, middle + 2)), ([8; 3], [0; 3]));
-    assert_eq!((wanted(&free, middle - 1), wanted(&free, middle + 1)), ([8; 3], [0; 3]));
+    let holds = |policy: &Policy, z: usize| {
+        (-4..=4_i32).all(|q| i32::from(policy.action(z, f64::from(q) / 4.0)[0]) - 4 == q)
+    };
+    assert!(holds(&policy, middle) && !holds(&policy, middle - 1) && !holds(&policy, middle + 1));
+    assert!((middle - 1..=middle + 1).all(|z| holds(&twice, z)), "a wider spread, a wider region");
+    // Beyond it the answer is to be full, whatever is held.
+    let wanted = |z: usize| [-1.0, 0.0, 1.0].map(|w| policy.action(z, w)[0]);
+    assert_eq!((wanted(middle - 1), wanted(middle + 1)), ([8; 3], [0; 3]));
 }
 
 #[test]
