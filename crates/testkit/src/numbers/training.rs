@@ -1,7 +1,6 @@
 //! A small network that learns: after a thousand real steps hardly any weight that has a gradient stands where it
 //! began, and the second moment is that of F64. With weights rounded to nearest a quarter of the first layer stands
-//! still, and with moments rounded to nearest v
-//! stands still as well.
+//! still, and v with it.
 
 use super::{
     Measured, mean,
