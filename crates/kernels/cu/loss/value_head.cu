@@ -19,9 +19,8 @@
 #endif
 #include "platform.cuh"
 #include "c51.cuh"
+#include "outcome.cuh"
 
-// n-step return; gamma^m, 0 where terminated; which row of the replay it is; m.
-struct Outcome { i32 return_q20; u32 discount_q31, index, steps; };
 struct LossTotal { u64 loss_q32, rows, bad, edge; };
 struct HeadArgs {
   Members<const real> x_online, x_target, w_online, b_online, w_target, b_target;
