@@ -24,7 +24,7 @@ pub struct Kind {
     pub half_spread_e7: i32,
     /// Largest median regret at which [`crate::KnownMarket::quick`] counts as having learned it: at least twice the worst median
     /// that was measured, of three members in F32 on a CPU. Mean reversion 6.1 % on seed 1 and 9.6 % on seed 2, regimes 1.2 %
-    /// on seed 1, drift 5.4 and 5.9 %. The schedule and the spread of the first were chosen by regrets on seed 1, so that only
+    /// on both, drift 5.4 and 5.9 %. The schedule and the spread of the first were chosen by regrets on seed 1, so that only
     /// seed 2 is an unseen path.
     pub bound: f64,
     chain: fn() -> Chain,
