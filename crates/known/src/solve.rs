@@ -36,7 +36,11 @@ impl Policy {
     /// z is the chain's state, w the exposure held (position times price over equity), m a move of the price; r = log of
     /// equity after over before and w' come from the market's kernel, at an equity at which whole lots are 1e-8 of a position.
     /// V is linear between the grid's exposures. Without fees, impact and caps the physics doesn't depend on the size of the
-    /// account, nor but for rounding (1e-7) on that of the price, so that (z, w) is the whole state.
+    /// account, nor on that of the price but for rounding, so that (z, w) is the whole state: on a path, half-spreads round up
+    /// to whole units, a 1,500th part of the smallest one at the base price, and positions to whole lots, 1e-6 of them.
+    ///
+    /// What the grid costs is measured: twice and half as many exposures change the mean value of each market by less than
+    /// 0.01 % (`tests/solution.rs`).
     ///
     /// # Errors
     /// A discount outside 0 to 1, a grid that does not hold the quarters, rules that can't be kept, the device.
