@@ -38,6 +38,46 @@ struct Bench {
     fills: Tensor,
 }
 
+/// A bench whose programs are compiled.
+struct Compiled {
+    env: Rc<Environments>,
+    runtime: Runtime,
+    rows: Tensor,
+    fills: Tensor,
+}
+
+/// A backtest of networks, compiled once for these members and run with weights as often as wanted.
+pub struct Agents<'a> {
+    backtest: Backtest<'a>,
+    compiled: Compiled,
+    net: Net,
+    members: Vec<MemberInfo>,
+}
+
+impl Agents<'_> {
+    /// A run from the window's first bar: what [`Backtest::agents`] gives.
+    ///
+    /// # Errors
+    /// As [`Backtest::agents`].
+    pub fn run(
+        &self,
+        fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Result<Ledger, BacktestError> {
+        let Backtest { config, trials, .. } = self.backtest;
+        fill(&self.compiled.runtime, &self.net).map_err(BacktestError::Weights)?;
+        let run = Run { members: &self.members, baseline: None, seed: config.seed, trials };
+        self.backtest.play(&self.compiled, run)
+    }
+
+    /// The same from images, as [`Backtest::agents_of_images`].
+    ///
+    /// # Errors
+    /// As [`Backtest::agents`].
+    pub fn run_images(&self, images: &[f32]) -> Result<Ledger, BacktestError> {
+        self.run(|runtime, net| Ok(runtime.write(net.weight, images)?))
+    }
+}
+
 impl<'a> Backtest<'a> {
     /// A backtest of `window` by the rules of `market`. `config` must be the one that the members were trained by: it says
     /// what their networks see.
@@ -84,6 +124,14 @@ impl<'a> Backtest<'a> {
         ids: &[u64],
         fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Ledger, BacktestError> {
+        self.compile(ids)?.run(fill)
+    }
+
+    /// What [`Backtest::agents`] runs, compiled once to be run with many weights.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn compile(&self, ids: &[u64]) -> Result<Agents<'a>, BacktestError> {
         let mut bench = self.bench(ids)?;
         let net = BranchingQ::new(&mut bench.plan, network(self.config));
         let env = bench.env.clone();
@@ -96,10 +144,8 @@ impl<'a> Backtest<'a> {
         bench.plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
             env.act_greedy(cx.view(greedy)).map(|c| vec![c]).map_err(in_plan)
         });
-        let members = ids.iter().map(|&id| self.member_info(id)).collect::<Vec<_>>();
-        let run = Run { members: &members, baseline: None, seed: self.config.seed, trials: self.trials };
-        let net = net.net;
-        self.play(bench, run, |runtime| fill(runtime, &net).map_err(BacktestError::Weights))
+        let members = ids.iter().map(|&id| self.member_info(id)).collect();
+        Ok(Agents { backtest: self.clone(), compiled: self.lower(bench)?, net: net.net, members })
     }
 
     /// The same from images in F32, `[members, tiles, 2048]` as [`Runtime::read`] gives a trainer's [`Net::weight`].
@@ -127,15 +173,15 @@ impl<'a> Backtest<'a> {
         });
         let baseline = strategy.baseline.clone();
         let run = Run { members: &strategy.members, baseline, seed: strategy.seed, trials: self.trials };
-        let ledger = self.play(bench, run, |runtime| {
-            let mut bytes = Vec::with_capacity(ids.len() * decisions * 3);
-            for actions in &strategy.actions {
-                let given = actions.iter().copied().take(decisions);
-                let rest = std::iter::repeat_n(crate::FLAT, decisions.saturating_sub(actions.len()));
-                bytes.extend(given.chain(rest).flatten());
-            }
-            Ok(runtime.write_raw::<u8>(table, &bytes)?)
-        })?;
+        let compiled = self.lower(bench)?;
+        let mut bytes = Vec::with_capacity(ids.len() * decisions * 3);
+        for actions in &strategy.actions {
+            let given = actions.iter().copied().take(decisions);
+            let rest = std::iter::repeat_n(crate::FLAT, decisions.saturating_sub(actions.len()));
+            bytes.extend(given.chain(rest).flatten());
+        }
+        compiled.runtime.write_raw::<u8>(table, &bytes)?;
+        let ledger = self.play(&compiled, run)?;
         for (member, actions) in strategy.actions.iter().enumerate() {
             let needed = ledger.bars_of(member as u32).len().saturating_sub(1);
             if needed > actions.len() {
@@ -191,13 +237,8 @@ impl<'a> Backtest<'a> {
         Ok(Bench { env, plan, envs, actions, rows, fills })
     }
 
-    /// Completes the programs, runs them, and reads the ledger. The program `step` already writes the actions.
-    fn play(
-        &self,
-        bench: Bench,
-        run: Run<'_>,
-        fill: impl FnOnce(&Runtime) -> Result<(), BacktestError>,
-    ) -> Result<Ledger, BacktestError> {
+    /// Completes the programs and compiles them. The program `step` already writes the actions.
+    fn lower(&self, bench: Bench) -> Result<Compiled, BacktestError> {
         let Bench { env, mut plan, envs, actions, rows, fills } = bench;
         let mut add = |program: &str, name: &'static str, make: Make| {
             let env = env.clone();
@@ -211,13 +252,18 @@ impl<'a> Backtest<'a> {
         add("begin", "env.backtest_begin", Environments::backtest_begin);
         add("close", "env.backtest_close", Environments::backtest_close);
         let runtime = plan.compile(self.device, Options::default())?;
-        fill(&runtime)?;
+        Ok(Compiled { env, runtime, rows, fills })
+    }
+
+    /// Runs what is compiled from the window's first bar, and reads the ledger.
+    fn play(&self, compiled: &Compiled, run: Run<'_>) -> Result<Ledger, BacktestError> {
+        let Compiled { env, runtime, rows, fills } = compiled;
         runtime.run("begin", 1)?;
         runtime.run("step", self.window.decisions() as u32)?;
         runtime.run("close", 1)?;
         self.device.synchronize()?;
         let states = env.read::<Env>(Buffer::Envs)?;
-        self.ledger(&states, &runtime.read_raw(rows)?, &runtime.read_raw(fills)?, run)
+        self.ledger(&states, &runtime.read_raw(*rows)?, &runtime.read_raw(*fills)?, run)
     }
 
     fn ledger(

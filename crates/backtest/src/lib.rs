@@ -20,7 +20,7 @@ mod header;
 mod strategy;
 mod window;
 
-pub use backtest::Backtest;
+pub use backtest::{Agents, Backtest};
 pub use error::BacktestError;
 pub use foresight::foresight;
 pub use strategy::{AGGRESSIVE_LONG, FLAT, Strategy, buy_and_hold, flat, recorded};

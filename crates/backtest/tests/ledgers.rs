@@ -221,3 +221,25 @@ fn what_can_not_be_run_is_refused() {
     assert!(backtest.agents_of_images(&[], &[]).is_err());
     assert!(backtest.agents_of_images(&[0], &[1.0]).is_err());
 }
+
+/// Compiled once, run with one set of weights and then with another: each ledger is that of a backtest of its own.
+#[test]
+fn what_is_compiled_once_remembers_nothing() {
+    let config = small();
+    let market = market(&config);
+    let device = Device::cpu();
+    let window = TestWindow::test(&market);
+    let backtest = Backtest::new(&device, DType::F32, &config, &market, window).unwrap();
+    let ids = [3, 8];
+    let (a, b) = (fresh(&config, &[3, 8]), fresh(&config, &[5, 6]));
+    let agents = backtest.compile(&ids).unwrap();
+    for images in [&a, &b, &a] {
+        assert!(agents.run_images(images).unwrap() == backtest.agents_of_images(&ids, images).unwrap());
+    }
+    // And after accounts that stopped early.
+    let wild = backtest.clone().with_rules(wild(&market));
+    let agents = wild.compile(&ids).unwrap();
+    for images in [&b, &a] {
+        assert!(agents.run_images(images).unwrap() == wild.agents_of_images(&ids, images).unwrap());
+    }
+}

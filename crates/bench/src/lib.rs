@@ -2,4 +2,4 @@
 
 mod step;
 
-pub use step::{StepBench, StepPlan, StepResult};
+pub use step::{StepBench, StepMemory, StepPlan, StepResult};

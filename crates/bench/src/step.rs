@@ -14,7 +14,7 @@ use foxhunt_kernels::{
     optim::{AdamSettings, Hyper},
 };
 use foxhunt_nn::{
-    Net, Options, Plan, PlanError, Tensor,
+    Memory, MemoryPurpose, Net, Options, Plan, PlanError, Runtime, Tensor,
     net::{BranchingQ, BranchingQConfig},
     op::{ColumnReplay, ColumnTensors, HeadSamples, Optimise},
 };
@@ -79,6 +79,27 @@ pub struct StepResult {
     pub arena_bytes: usize,
 }
 
+/// What one size holds.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepMemory {
+    /// Transitions of a batch.
+    pub batch: usize,
+    /// Population members.
+    pub population: usize,
+    /// Storage type.
+    pub dtype: String,
+    /// Rows of the replay.
+    pub replay_rows: usize,
+    /// Bytes by purpose.
+    pub memory: Memory,
+}
+
+fn memory(runtime: &Runtime) -> Memory {
+    let mut memory = *runtime.memory();
+    memory.add_untyped(MemoryPurpose::Workspace, runtime.device().workspace_bytes());
+    memory
+}
+
 /// Floating-point operations of one sample's matrix products: three forward passes, and for one of them the gradients
 /// of weights and of activations (the first layer's input has none).
 fn flops_per_sample() -> f64 {
@@ -141,6 +162,22 @@ impl StepBench {
         let learn = if self.fused { BranchingQ::learn_fused } else { BranchingQ::learn };
         let (_, total) = learn(&net, &mut plan, replay.x, samples, optimiser)?;
         Ok(StepPlan { plan, replay, net: net.net, hyper: optimiser.1, total })
+    }
+
+    /// Device memory of the step by purpose, the matrix library's workspace included. Builds the step on `device`, and
+    /// runs nothing.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn memory(&self, device: &Device) -> Result<StepMemory, PlanError> {
+        let runtime = self.plan()?.plan.compile(device, Options::default())?;
+        Ok(StepMemory {
+            batch: self.batch,
+            population: self.population,
+            dtype: self.dtype.to_string(),
+            replay_rows: self.replay_rows,
+            memory: memory(&runtime),
+        })
     }
 
     /// Builds, warms up and times the step on `device`.

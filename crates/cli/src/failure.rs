@@ -1,13 +1,18 @@
+use crate::commands::exit_code;
 use foxhunt_checkpoint::CheckpointError;
+use foxhunt_compare::CompareError;
 use std::{error::Error, io, process::ExitCode};
 
-/// Exit codes, as `foxhunt --help` prints them. What decides on each is [`Failure::code`]; 101 would be a panic.
+/// Exit codes, as `foxhunt --help` prints them. What decides on each is [`Failure::code`]. The program's own are below
+/// 101, which would be a panic; 128 and a signal's number is what shells report of a program that the signal ended.
 pub(crate) const EXIT_CODES: &str = "Exit codes:
   0    done
   1    a check does not hold; or refused, because it would overwrite something or mix a run with what isn't its own
   2    wrong usage
   3    the configuration, data, device or disk
-  130  stopped by Ctrl-C, after a save";
+  130  stopped by Ctrl-C, after a save; at once by a second
+  143  stopped by SIGTERM, likewise
+Those of foxhunt itself are below 101; 128 and more is 128 + the number of a signal.";
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -20,8 +25,11 @@ pub(crate) enum Failure {
     Unusable(String),
     /// Something that the command needs didn't work.
     Machine(Box<dyn Error>),
-    /// The user stopped it; it has saved and said so.
-    Interrupted,
+    /// A signal stopped it; it has saved and said so.
+    Stopped {
+        /// The signal's number.
+        signal: u8,
+    },
     /// Nobody reads standard output any more (`| head`): there is nothing left to say.
     ReaderLeft,
 }
@@ -33,7 +41,7 @@ impl Failure {
             Failure::Check(_) | Failure::Refused(_) => 1,
             Failure::Machine(e) if refuses(e.as_ref()) => 1,
             Failure::Unusable(_) | Failure::Machine(_) => 3,
-            Failure::Interrupted => 130,
+            Failure::Stopped { signal } => exit_code(*signal),
         }
     }
 
@@ -41,7 +49,7 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         let code = ExitCode::from(self.code());
         match self {
-            Failure::ReaderLeft | Failure::Interrupted => {}
+            Failure::ReaderLeft | Failure::Stopped { .. } => {}
             Failure::Check(what) | Failure::Refused(what) | Failure::Unusable(what) => {
                 note!("foxhunt: {what}");
             }
@@ -74,11 +82,35 @@ fn refuses(e: &(dyn Error + 'static)) -> bool {
     matches!(
         e.downcast_ref::<CheckpointError>(),
         Some(CheckpointError::Refused { .. } | CheckpointError::Locked { .. })
-    )
+    ) || matches!(e.downcast_ref::<CompareError>(), Some(CompareError::Refused(_)))
 }
 
 impl<E: Error + 'static> From<E> for Failure {
     fn from(e: E) -> Self {
         Failure::Machine(Box::new(e))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_the_help() {
+        let io = || io::Error::other("no");
+        let all = [
+            (Failure::ReaderLeft, 0),
+            (Failure::Check(String::new()), 1),
+            (Failure::Refused(String::new()), 1),
+            (Failure::Unusable(String::new()), 3),
+            (Failure::from(io()), 3),
+            (Failure::Stopped { signal: 2 }, 130),
+            (Failure::Stopped { signal: 15 }, 143),
+        ];
+        for (failure, code) in all {
+            assert_eq!(failure.code(), code, "{failure:?}");
+            assert!(code < 101 || matches!(failure, Failure::Stopped { .. }));
+            assert!(EXIT_CODES.lines().any(|l| l.trim_start().starts_with(&code.to_string())), "{code}");
+        }
     }
 }

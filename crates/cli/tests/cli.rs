@@ -15,10 +15,12 @@ fn help_of_every_command() {
         "",
         "train",
         "backtest",
+        "compare",
         "verify",
         "verify leak",
         "verify learn",
         "verify money",
+        "verify known",
         "data",
         "data inspect",
         "device",
@@ -51,6 +53,9 @@ fn wrong_usage_exits_with_2() {
         ("train --resume x --out y", "--resume"),
         ("backtest", "<RUN>"),
         ("device --only adamw", "--check"),
+        ("device --json", "--memory"),
+        ("device --check --memory run", "--memory"),
+        ("bench step --memory --steps 3", "--memory"),
         ("bench step --batch 0", "1..="),
         ("bench step --population 0", "1..="),
         ("bench step --rows 0", "2..="),
@@ -202,6 +207,16 @@ fn unknown_keys_and_wrong_types_are_named() {
         ("data.files=x.csv", ["data.files must be of type array", "string"]),
     ] {
         foxhunt(folder.path(), &format!("train --set {set}")).fails(3, &words);
+    }
+    // What is wrong with an option is not said of the file beside it.
+    fs::write(folder.path().join("a.toml"), "epochs = 2").unwrap();
+    for (option, place) in [
+        ("--set learn.gamma=2", "foxhunt: --set learn.gamma=2: learn.gamma"),
+        ("--set learn.weights=wide", "foxhunt: --set learn.weights=wide: "),
+        ("--population 0", "foxhunt: --population 0: population"),
+    ] {
+        let done = foxhunt(folder.path(), &format!("train --config a.toml {option}")).fails(3, &[place]);
+        assert!(!done.err.contains("a.toml"), "{}", done.err);
     }
     for (text, words) in [
         ("epochz = 1", ["a.toml", "epochz"]),

@@ -5,6 +5,12 @@ mod common;
 
 use common::{TINY, assert_same, command, files, finished, foxhunt, sample, train};
 use std::fs;
+#[cfg(unix)]
+use std::{
+    io::{BufRead, BufReader},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
 
 /// `config.toml` of a run and its data are the run: the same device gives the same bytes.
 #[test]
@@ -14,6 +20,12 @@ fn a_run_repeats_from_its_configuration() {
     for word in ["\"device\": \"CPU\"", "\"dtype\": \"f32\"", "\"data\": \"eurusd.csv\"", "\"bars\": 6000"] {
         assert!(setting.contains(word), "{setting}");
     }
+    for line in fs::read_to_string(run.join("metrics.jsonl")).unwrap().lines() {
+        let epoch: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!((0.0..=1.0).contains(&epoch["edge_share"].as_f64().unwrap()), "{line}");
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("Target returns beyond the support of the value distribution"));
     let again = foxhunt(folder.path(), "train --config run/config.toml --device cpu --out again").works();
     assert!(again.out.contains("again/report.html"));
     assert_same(&folder.path().join("again"), &files(&run), "from config.toml");
@@ -180,39 +192,113 @@ fn a_damaged_or_foreign_ledger_is_refused() {
     replay("run/ledger").works();
 }
 
-/// Ctrl-C: saved, exit code 130, and the rest gives the bytes of a run that was left alone.
+/// Ctrl-C and SIGTERM: saved, exit code 128 and the signal's number, and the rest gives the bytes of a run that was left
+/// alone.
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_goes_on_to_the_same_bytes() {
-    use std::{
-        process::{Command, Stdio},
-        time::{Duration, Instant},
-    };
+fn a_stopped_run_goes_on_to_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     // Every epoch saves its state, so that the marker of the one that was stopped after names it in both runs.
     let options = "train --device cpu --save-every 0 --epochs 30 --set learn.collect=2048 --set learn.updates=32 --set \
                    learn.replay=4096";
     foxhunt(folder.path(), &format!("{options} --out whole")).works();
-    let child = command(folder.path())
-        .args(options.split_whitespace())
-        .args(["--out", "stopped"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let run = folder.path().join("stopped");
-    let began = Instant::now();
-    while fs::read_to_string(run.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < 2 {
-        assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
-        std::thread::sleep(Duration::from_millis(2));
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let child = command(folder.path())
+            .args(options.split_whitespace())
+            .args(["--out", signal])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let run = folder.path().join(signal);
+        let began = Instant::now();
+        while fs::read_to_string(run.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < 2 {
+            assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        send(signal, &child);
+        let done = common::Done::new(&child.wait_with_output().unwrap(), format!("a run after SIG{signal}"));
+        let go_on = format!("foxhunt train --resume {signal}");
+        let done = done.fails(code, &["stopping after this epoch", "saved after epoch", &go_on]);
+        assert_eq!(done.out, "");
+        assert!(!run.join("finished.json").exists());
+        foxhunt(folder.path(), &format!("backtest {signal} --out x"))
+            .fails(1, &["has not chosen its members yet"]);
+        foxhunt(folder.path(), &format!("train --device cpu --save-every 0 --resume {signal}")).works();
+        assert_same(&run, &files(&folder.path().join("whole")), &format!("SIG{signal} and gone on with"));
     }
-    let signal = format!("kill -INT {}", child.id());
-    assert!(Command::new("sh").args(["-c", &signal]).status().unwrap().success());
-    let done = common::Done::new(&child.wait_with_output().unwrap(), "an interrupted run".into());
-    let done = done.fails(130, &["saved after epoch", "foxhunt train --resume stopped"]);
-    assert_eq!(done.out, "");
-    assert!(!run.join("finished.json").exists());
-    foxhunt(folder.path(), "backtest stopped --out x").fails(1, &["has not chosen its members yet"]);
-    foxhunt(folder.path(), "train --device cpu --save-every 0 --resume stopped").works();
-    assert_same(&run, &files(&folder.path().join("whole")), "interrupted and gone on with");
+}
+
+/// A second signal does not wait for the epoch, and its number is the code.
+#[cfg(unix)]
+#[test]
+fn a_second_signal_stops_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    // An epoch of hours.
+    let options = "train --device cpu --epochs 1 --set learn.updates=1000000 --out run";
+    for (first, second, code) in [("INT", "INT", 130), ("INT", "TERM", 143), ("TERM", "INT", 130)] {
+        let mut child = command(folder.path())
+            .args(options.split_whitespace())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let setting = folder.path().join("run/setting.json");
+        let began = Instant::now();
+        while !setting.exists() {
+            assert!(began.elapsed() < Duration::from_secs(60), "no run in a minute");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        send(first, &child);
+        // The line that says so has come before the second signal goes.
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        assert!(lines.any(|line| line.contains("to stop at once")), "nothing was said");
+        assert_eq!(child.try_wait().unwrap(), None, "{first}");
+        send(second, &child);
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{first}, {second}");
+        assert!(lines.all(|line| !line.contains("saved")));
+        fs::remove_dir_all(folder.path().join("run")).unwrap();
+    }
+}
+
+#[cfg(unix)]
+fn send(signal: &str, to: &Child) {
+    let kill = format!("kill -{signal} {}", to.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+#[test]
+fn memory_is_shown_by_purpose() {
+    let (folder, run) = finished();
+    let before = files(&run);
+    let table = foxhunt(folder.path(), "device --device cpu --memory run").works().out;
+    let mut lines = table.lines();
+    assert!(lines.next().unwrap().starts_with("run: f32, P 1, on "), "{table}");
+    let numbers = |line: &str, name: &str| -> Vec<u64> {
+        let cells = line.strip_prefix(name).unwrap_or_else(|| panic!("{name} is not in: {line}"));
+        cells.split_whitespace().take(4).map(|n| n.parse().unwrap()).collect()
+    };
+    assert!(lines.next().unwrap().starts_with("bytes "), "{table}");
+    let json = foxhunt(folder.path(), "device --device cpu --memory run --json").works().out;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut sum = 0;
+    let names = ["weights", "targets", "moments", "gradients", "activations", "replay", "market data"];
+    let names = names.into_iter().chain(["integer columns", "workspace", "alignment"]);
+    let keys = ["weights", "targets", "moments", "gradients", "activations", "replay", "data"];
+    let keys = keys.into_iter().chain(["integers", "workspace", "alignment"]);
+    for (name, key) in names.zip(keys) {
+        let row = numbers(lines.next().unwrap(), name);
+        let part = &json["memory"][key];
+        let parts = ["real", "integer", "untyped"].map(|kind| part[kind].as_u64().unwrap());
+        assert_eq!((&row[..3], row[3]), (&parts[..], parts.iter().sum()), "{name}");
+        sum += row[3];
+    }
+    assert_eq!(numbers(lines.next().unwrap(), "sum")[3], sum);
+    assert_eq!(json["memory"]["total"], sum);
+    assert_eq!((&json["dtype"], &json["population"]), (&"f32".into(), &1.into()));
+    // The ring: 2,048 transitions, structs of whole 16 bytes.
+    let ring = json["memory"]["replay"]["integer"].as_u64().unwrap();
+    assert!(ring >= 2_048 * 48 && ring.is_multiple_of(2_048 * 16), "{ring}");
+    assert_same(&run, &before, "a run whose memory was shown");
+    foxhunt(folder.path(), "device --device cpu --memory none").fails(3, &["none", "config.toml"]);
 }

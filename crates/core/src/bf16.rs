@@ -116,9 +116,25 @@ mod tests {
     /// bf16.md section 4, tests 2 to 4: exact mean over all noise, exact on representables, guarded specials.
     #[test]
     fn stochastic_rounding_is_unbiased_and_guarded() {
-        for bits in
-            [0x3f80_0054_u32, 0xbeaa_aaaa, 0x4049_0fdb, 0x0000_0001, 0x007f_ffff, 0x3f7f_ffff, 0x8040_1234]
-        {
+        let mut patterns = vec![
+            0x3f80_0054_u32,
+            0xbeaa_aaaa,
+            0x4049_0fdb,
+            0x0000_0001,
+            0x007f_ffff,
+            0x3f7f_ffff,
+            0x8040_1234,
+        ];
+        // Any finite bits that can't overflow, subnormal ones, and both sides of the edge of a binade.
+        for i in 0..101 {
+            let [a, b, c, _] = crate::rng::philox([i, 0, 0, 0], [410, 0]);
+            let sign = a & 0x8000_0000;
+            patterns.extend([a & 0xbfff_ffff, sign | b & 0x007f_ffff]);
+            let edge = (c % 253 + 1) << 23;
+            patterns.extend([sign | (edge - 1 - (b & 0xffff)), sign | edge | (c & 0xffff)]);
+        }
+        assert_eq!(patterns.len(), 411);
+        for bits in patterns {
             let x = f64::from(f32::from_bits(bits));
             let mean = (0..=u16::MAX)
                 .map(|r| f64::from(Bf16::from_f32_stochastic(f32::from_bits(bits), r).to_f32()))

@@ -113,6 +113,15 @@ impl Device {
         })
     }
 
+    /// Of what is allocated, the matrix library's workspace: taken with the first product of a program, and shared by
+    /// all programs. 0 on a CPU.
+    pub fn workspace_bytes(&self) -> usize {
+        match self {
+            Device::Cpu(_) => 0,
+            Device::Cuda(gpu) => gpu.workspace_bytes(),
+        }
+    }
+
     /// Lets F32 products of programs compiled from now on use TF32: not the baseline, but what speed is compared
     /// with. Off at first. Changes nothing on a CPU or in BF16.
     pub fn set_tf32(&self, on: bool) {

@@ -97,10 +97,12 @@ fn episodes_last_l_bars_and_record_their_true_end() {
     assert_eq!(tally.iter().map(|t| t.episodes).sum::<u64>(), ended);
 }
 
-/// The environment's step is the market's: each account equals the plain-Rust reference, rewards included.
+/// The environment's step is the market's: each account equals the plain-Rust reference, rewards included. The second member
+/// sends market orders alone, and replay keeps what it chose.
 #[test]
 fn accounts_follow_the_reference() {
-    let (tables, members) = world(200, &[0, 1]);
+    let (tables, mut members) = world(200, &[0, 1]);
+    members[1].rules.market_orders = 1;
     let market = random_market(5, 200);
     for dtype in DType::ALL {
         let run = Run::new(builds(dtype)[0], SHAPE, &tables, &members);

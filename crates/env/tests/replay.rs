@@ -5,8 +5,8 @@ mod common;
 
 use common::{Dice, FEATURES, Run, SHAPE, builds, random_market, world};
 use foxhunt_core::DType;
-use foxhunt_env::{ACCOUNT_FEATURES, Buffer, Env, Sample, Shape, Summary, Transition};
-use foxhunt_market::flag;
+use foxhunt_env::{ACCOUNT_FEATURES, Buffer, Env, MemberSpec, Sample, Shape, Summary, Tables, Transition};
+use foxhunt_market::{Bar, BarColumns, BarTable, RuleBook, flag};
 
 const ONE_Q20: i32 = 1 << 20;
 const ONE_Q31: f64 = 2_147_483_648.0;
@@ -346,4 +346,74 @@ fn the_observation_of_an_account_that_lost_all_is_finite() {
             assert!((growth - 0.01_f32.ln()).abs() < 0.02, "{growth}");
         }
     }
+}
+
+/// Prices that BF16 would move by 12 and 23 bp come back from the device as they were, whatever reals are stored in.
+#[test]
+fn prices_are_kept_to_the_unit() {
+    for price in [6_341_255_i32, 108_342] {
+        let side: Vec<i32> = (0..40).map(|t| price + t % 3).collect();
+        let (hours, ones) = (vec![3_600; 40], vec![1; 40]);
+        let market = BarTable::from_columns(&BarColumns {
+            bid: [&side, &side, &side, &side],
+            ask: None,
+            volume: &[1_000; 40],
+            mean_volume: &[1_000; 40],
+            sigma: &ones,
+            atr: &ones,
+            gap_seconds: &[0; 40],
+            bar_seconds: &hours,
+            slow_volatility_e9: &[2_000_000; 40],
+            session_seconds: &hours,
+        })
+        .unwrap();
+        let mut tables = Tables::new(1);
+        let bars = tables.add_bars(&market);
+        let features = tables.add_features(bars, &[0.5; 40]).unwrap();
+        let (_, members) = world(300, &[0]);
+        let rules = RuleBook { highest_price: market.highest_price(), ..RuleBook::default() }.row().unwrap();
+        let member = MemberSpec { features, window: 0..40, rules, ..members[0].clone() };
+        for dtype in DType::ALL {
+            let shape = Shape { lookback: 1, ..SHAPE };
+            let run = Run::new(builds(dtype)[0], shape, &tables, std::slice::from_ref(&member));
+            let stored: Vec<Bar> = run.env.read(Buffer::Bars).unwrap();
+            let closes: Vec<i32> = stored.iter().map(|b| b.bid[3]).collect();
+            assert_eq!(closes, side, "{dtype}");
+        }
+    }
+}
+
+/// A state in BF16 is the one in F32, rounded once: within half a unit of its eight bits.
+#[test]
+fn states_are_rounded_once() {
+    let (_, members) = world(300, &[0]);
+    let mut tables = Tables::new(FEATURES);
+    let table = tables.add_bars(&random_market(5, 300));
+    let mut dice = Dice::new(31);
+    let values: Vec<f32> =
+        (0..300 * FEATURES).map(|_| dice.within(-90_000, 90_000) as f32 / 30_011.0).collect();
+    let features = tables.add_features(table, &values).unwrap();
+    let members = [MemberSpec { features, ..members[0].clone() }];
+    let [narrow, wide] = DType::ALL.map(|dtype| {
+        let run = Run::new(builds(dtype)[0], SHAPE, &tables, &members);
+        run.reset();
+        let mut dice = Dice::new(3);
+        let mut seen = run.observe();
+        for _ in 0..15 {
+            let actions: Vec<[u8; 3]> = (0..SHAPE.envs).map(|_| dice.action()).collect();
+            run.step(&actions);
+            seen.extend(run.observe());
+        }
+        let rows: Vec<u32> = run.sample();
+        run.gather(&rows);
+        seen.extend(run.states().concat());
+        seen
+    });
+    assert_eq!(narrow.len(), wide.len());
+    let mut inexact = 0;
+    for (b, x) in narrow.iter().zip(&wide) {
+        assert!((b - x).abs() <= x.abs() * 2_f32.powi(-8), "{b} for {x}");
+        inexact += usize::from(b != x);
+    }
+    assert!(inexact > narrow.len() / 4, "{inexact} of {}", narrow.len());
 }

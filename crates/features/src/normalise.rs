@@ -157,6 +157,21 @@ mod tests {
         assert_eq!(serde_json::from_str::<Normaliser>(&text).unwrap(), normaliser);
     }
 
+    /// A million samples whose mean is 45 times their deviation, near the limit; an average in BF16 stops moving after 256.
+    #[test]
+    fn a_million_samples_give_mean_and_deviation() {
+        const ROWS: usize = 1_000_000;
+        // A permutation of 0..ROWS, so that sums are known: multiples of 2^-10 around 12,688.
+        let at = |t: usize| (t * 7_919 % ROWS) as f64 / 1024.0 + 12_200.0;
+        let values = (0..ROWS).map(|t| at(t) as f32).collect();
+        let table = FeatureTable { names: vec!["f".into()], rows: ROWS, cols: 1, values, warmup_rows: 0 };
+        let fitted = Normaliser::fit(&table, 0..ROWS).unwrap();
+        let n = ROWS as f64;
+        let (mean, sd) = (12_200.0 + (n - 1.0) / 2.0 / 1024.0, ((n * n - 1.0) / 12.0).sqrt() / 1024.0);
+        assert!((fitted.mean[0] / mean - 1.0).abs() < 1e-9, "{} {mean}", fitted.mean[0]);
+        assert!((fitted.sd[0] / sd - 1.0).abs() < 1e-4, "{} {sd}", fitted.sd[0]);
+    }
+
     #[test]
     fn refuses_warm_up_rows_other_columns_and_far_means() {
         let near = table(&[[0.0, 1.0, 2.0, 3.0, 4.0]]);

@@ -1,4 +1,4 @@
-use crate::{FinancingBase, RuleBook};
+use crate::{FinancingBase, OrderTypes, RuleBook};
 
 /// A rate of 1e-7 in basis points, without a float: 5,000 is "5", 1,250 is "1.25".
 fn bp(rate_e7: i32) -> String {
@@ -43,20 +43,14 @@ impl RuleBook {
             "Market orders fill at the open (aggressive), half there and half at the mean of open, high, low and close \
              (normal), or at that mean with a quarter of the impact (patient)."
                 .into(),
-            "Maker orders rest at 1, 3 or 5 half-spreads from the close, on the tick grid. They fill only if the bar trades \
-             through by a tick, and then only the share of the volume that lay beyond the limit; touch is not a fill."
-                .into(),
-            "After a time gap a maker order enters at the open and is rejected where it would take; in a contiguous bar that \
-             opens beyond it, it fills at its limit."
-                .into(),
-            "IOC orders fill at the open if the price is within 4, 2 or 0 half-spreads of the close, else not at all.".into(),
         ];
+        out.extend(self.order_assumptions());
         out.push(format!(
             "Fees are {} bp for taking and {} bp for making, rounded up per leg; a flip is two legs.",
             bp(self.taker_fee_e7),
             bp(self.maker_fee_e7)
         ));
-        if self.maker_fee_e7 < 0 {
+        if self.maker_fee_e7 < 0 && self.orders == OrderTypes::All {
             out.push(
                 "With a rebate a maker order fills only if the bar trades through by the half-spread.".into(),
             );
@@ -90,6 +84,22 @@ impl RuleBook {
             decimal(self.ruin_e4.into(), 2)
         ));
         out
+    }
+
+    /// What becomes of orders that are not market orders.
+    fn order_assumptions(&self) -> Vec<String> {
+        if self.orders == OrderTypes::Market {
+            return vec!["Only market orders are sent: whatever other type is chosen is sent as one.".into()];
+        }
+        [
+            "Maker orders rest at 1, 3 or 5 half-spreads from the close, on the tick grid. They fill only if the bar trades \
+             through by a tick, and then only the share of the volume that lay beyond the limit; touch is not a fill.",
+            "After a time gap a maker order enters at the open and is rejected where it would take; in a contiguous bar that \
+             opens beyond it, it fills at its limit.",
+            "IOC orders fill at the open if the price is within 4, 2 or 0 half-spreads of the close, else not at all.",
+        ]
+        .map(str::to_owned)
+        .into()
     }
 
     fn spread_assumption(&self) -> String {
@@ -151,6 +161,12 @@ mod tests {
             "times 6 on the first bar",
         ] {
             assert!(text.contains(said), "{said:?} is missing in\n{text}");
+        }
+        assert!(text.contains("Maker orders rest") && text.contains("IOC orders"), "{text}");
+        let market = RuleBook { orders: OrderTypes::Market, ..book }.assumptions().join("\n");
+        assert!(market.contains("Only market orders are sent"), "{market}");
+        for unsaid in ["Maker orders", "maker order", "IOC orders"] {
+            assert!(!market.contains(unsaid), "{unsaid:?} is in\n{market}");
         }
         let quotes = RuleBook { quotes: true, volume_from_file: false, ..RuleBook::default() };
         let text = quotes.assumptions().join("\n");

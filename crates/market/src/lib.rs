@@ -16,4 +16,4 @@ pub use foxhunt_kernels::env::Context;
 pub use foxhunt_kernels::market::{
     Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, MAX_FILLS, OrderEnd, Rules, flag,
 };
-pub use rule_book::{FinancingBase, RuleBook, RuleError, new_account};
+pub use rule_book::{FinancingBase, OrderTypes, RuleBook, RuleError, new_account};

@@ -16,6 +16,16 @@ pub enum FinancingBase {
     BorrowedPart,
 }
 
+/// Which order types are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OrderTypes {
+    /// The type that is chosen.
+    #[default]
+    All,
+    /// Market orders, whatever type is chosen.
+    Market,
+}
+
 /// The rules of one instrument and configuration, in the units of `market.md`: prices in price units, quantities in
 /// lots, money in 10^-k of the quote currency, rates in 1e-7 unless a name says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +80,8 @@ pub struct RuleBook {
     pub financing_base: FinancingBase,
     /// Stop distance in ATRs, 1e-4; 0 is no stop.
     pub stop_atr_e4: i32,
+    /// Which order types are sent.
+    pub orders: OrderTypes,
     /// Cash at the start, money.
     pub start_cash: i64,
     /// Equity at which an account counts as ruined, as a share of the start, 1e-4.
@@ -117,6 +129,7 @@ impl Default for RuleBook {
             financing_short_e7: 300_000,
             financing_base: FinancingBase::WholeNotional,
             stop_atr_e4: 0,
+            orders: OrderTypes::All,
             start_cash: 10_000_000,
             ruin_e4: 5_000,
         }
@@ -242,7 +255,7 @@ impl RuleBook {
             financing_short_e7: self.financing_short_e7,
             financing_borrowed: i32::from(self.financing_base == FinancingBase::BorrowedPart),
             stop_e4: self.stop_atr_e4,
-            reserved: 0,
+            market_orders: i32::from(self.orders == OrderTypes::Market),
         })
     }
 

@@ -126,6 +126,24 @@ fn case_6_ioc_within_its_limit_or_not_at_all() {
 }
 
 #[test]
+fn with_market_orders_alone_every_type_is_sent_as_one() {
+    let free = rules(10_000);
+    let bound = Rules { market_orders: 1, ..free };
+    for urgency in [PATIENT, NORMAL, AGGRESSIVE] {
+        let on = |r: &Rules, kind| decide(r, &new_account(r), &seen(), &x(), [e(4), kind, urgency]);
+        let market = on(&free, MARKET);
+        assert_eq!(market.account.position, 100, "all of it fills");
+        for kind in [MARKET, MAKER, IOC] {
+            let sent = on(&bound, kind);
+            assert_eq!(sent, market, "type {kind}, urgency {urgency}");
+            assert_eq!(sent.row.action, [e(4), MARKET, urgency], "the row says what was sent");
+        }
+        assert_ne!(on(&free, MAKER).fills, market.fills);
+        assert_eq!(on(&free, MAKER).row.action[1], MAKER);
+    }
+}
+
+#[test]
 fn case_7_maker_needs_more_than_touch() {
     let r = rules(leverage_for(500, 4, 10_000_000, 10_000));
     let on = |bar: Bar| decide(&r, &new_account(&r), &seen(), &bar, [e(4), MAKER, AGGRESSIVE]);

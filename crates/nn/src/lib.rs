@@ -10,6 +10,6 @@ pub mod op;
 mod plan;
 
 pub use plan::{
-    Gradients, Init, LowWords, Lowering, Net, NetParam, Options, ParamPart, ParamSpec, Plan, PlanError,
-    PlanFault, Runtime, Tensor, TensorInfo,
+    Gradients, Init, LowWords, Lowering, Memory, MemoryBytes, MemoryPurpose, Net, NetParam, Options,
+    ParamPart, ParamSpec, Plan, PlanError, PlanFault, Runtime, Tensor, TensorInfo,
 };

@@ -20,13 +20,13 @@ pub(crate) fn grouped(digits: &str) -> String {
 }
 
 /// A whole number, `−12,345`.
-pub(crate) fn integer(value: i128) -> String {
+pub fn integer(value: i128) -> String {
     let sign = if value < 0 { MINUS.to_string() } else { String::new() };
     format!("{sign}{}", grouped(&value.unsigned_abs().to_string()))
 }
 
 /// A number with so many decimals, `−12,345.68`.
-pub(crate) fn decimal(value: f64, decimals: usize) -> String {
+pub fn decimal(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     // What rounds to nothing has no sign.
@@ -37,12 +37,12 @@ pub(crate) fn decimal(value: f64, decimals: usize) -> String {
 }
 
 /// A share as a percentage, `−1.25 %`.
-pub(crate) fn percent(share: f64, decimals: usize) -> String {
+pub fn percent(share: f64, decimals: usize) -> String {
     format!("{}{THIN}%", decimal(share * 100.0, decimals))
 }
 
 /// With a plus sign if it is positive.
-pub(crate) fn signed(text: String) -> String {
+pub fn signed(text: String) -> String {
     let nothing = !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
     if text.starts_with(MINUS) || nothing { text } else { format!("+{text}") }
 }
@@ -130,7 +130,7 @@ fn parse_decimal(text: &str) -> Option<(i128, usize)> {
 }
 
 /// The first characters of a long hash.
-pub(crate) fn short_hash(hash: &str) -> String {
+pub fn short_hash(hash: &str) -> String {
     let head: String = hash.chars().take(16).collect();
     if head.len() < hash.len() { format!("{head}…") } else { head }
 }

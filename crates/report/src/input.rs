@@ -37,6 +37,8 @@ pub struct EpochPoint {
     pub episode_return: f64,
     /// Share of random actions.
     pub epsilon: f64,
+    /// Share of target returns beyond the support of the value distribution.
+    pub edge_share: f64,
 }
 
 /// Why there is no report.

@@ -19,4 +19,13 @@ mod svg;
 mod view;
 
 pub use input::{EpochPoint, LearningCurve, ReportError, ReportInput};
+/// What the report draws with, for other pages of the same looks.
+pub mod draw {
+    pub use crate::chart::{FULL, NARROW, Panel, both, extent};
+    pub use crate::format::{decimal, integer, percent, short_hash, signed};
+    pub use crate::page::shell;
+    pub use crate::scale::{round_ticks, tick_decimals, with_room};
+    pub use crate::svg::{Anchor, Size, Svg};
+}
+
 pub use page::{render, write_report};

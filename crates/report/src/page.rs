@@ -49,10 +49,10 @@ pub fn render(input: &ReportInput<'_>) -> Result<String, ReportError> {
     Ok(page(&agent, &baselines, input).into_string())
 }
 
-fn page(agent: &View<'_>, baselines: &[View<'_>], input: &ReportInput<'_>) -> Markup {
-    let header = &agent.ledger.header;
-    let title = format!("{}: {} backtest", header.instrument, header.window.name);
-    let day = |ns| Date::of_ns(ns).text();
+/// A page that stands alone: `style` after the style sheet that all pages share, `body` as it is.
+///
+/// The page loads and runs nothing, whatever its body says.
+pub fn shell(title: &str, style: &str, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -60,37 +60,44 @@ fn page(agent: &View<'_>, baselines: &[View<'_>], input: &ReportInput<'_>) -> Ma
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                // Whatever a ledger may say, the page loads and runs nothing.
                 meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(style)) }
             }
-            body {
-                header {
-                    h1 { (header.instrument) " " span.quiet { (header.window.name) " backtest" } }
-                    p.lead {
-                        (day(header.window.start_ns)) " to " (day(header.window.end_ns)) " · "
-                        (agent.members.len()) @if agent.members.len() == 1 { " member" } @else { " members" }
-                        " · " (agent.units.money(header.start_cash as f64)) " at the start"
-                    }
-                }
-                main {
-                    (section::summary(agent, baselines))
-                    (equity(agent, baselines))
-                    @if let Some(months) = section::months(agent) { (months) }
-                    (section::intervals(agent))
-                    (positions(agent))
-                    (section::trades(agent))
-                    (section::costs(agent, baselines))
-                    @if let Some(training) = section::training(input.curves) { (training) }
-                    (section::assumptions(agent))
-                    (section::facts(agent))
-                    (section::config(input.config_toml))
-                }
-                footer { p { (header.program) " · every bar of this report’s ledgers reconciles with an independent cash-flow book to the unit" } }
-            }
+            body { (body) }
         }
     }
+}
+
+fn page(agent: &View<'_>, baselines: &[View<'_>], input: &ReportInput<'_>) -> Markup {
+    let header = &agent.ledger.header;
+    let title = format!("{}: {} backtest", header.instrument, header.window.name);
+    let day = |ns| Date::of_ns(ns).text();
+    let body = html! {
+        header {
+            h1 { (header.instrument) " " span.quiet { (header.window.name) " backtest" } }
+            p.lead {
+                (day(header.window.start_ns)) " to " (day(header.window.end_ns)) " · "
+                (agent.members.len()) @if agent.members.len() == 1 { " member" } @else { " members" }
+                " · " (agent.units.money(header.start_cash as f64)) " at the start"
+            }
+        }
+        main {
+            (section::summary(agent, baselines))
+            (equity(agent, baselines))
+            @if let Some(months) = section::months(agent) { (months) }
+            (section::intervals(agent))
+            (positions(agent))
+            (section::trades(agent))
+            (section::costs(agent, baselines))
+            @if let Some(training) = section::training(input.curves) { (training) }
+            (section::assumptions(agent))
+            (section::facts(agent))
+            (section::config(input.config_toml))
+        }
+        footer { p { (header.program) " · every bar of this report’s ledgers reconciles with an independent cash-flow book to the unit" } }
+    };
+    shell(&title, "", &body)
 }
 
 fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {

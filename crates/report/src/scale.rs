@@ -3,7 +3,7 @@
 use crate::calendar::{DAY_NS, Date, HOUR_NS, clock};
 
 /// Round values at 1, 2 or 5 times a power of ten, at most about `count` of them, covering `low..=high` inside.
-pub(crate) fn round_ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
+pub fn round_ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
     let span = high - low;
     if !(span.is_finite() && span > 0.0) || count == 0 {
         return vec![low];
@@ -21,7 +21,7 @@ fn round_step(rough: f64) -> f64 {
 }
 
 /// Decimals that tell neighbouring ticks apart.
-pub(crate) fn tick_decimals(ticks: &[f64]) -> usize {
+pub fn tick_decimals(ticks: &[f64]) -> usize {
     let step = match ticks {
         [a, b, ..] => (b - a).abs(),
         _ => return 2,
@@ -30,7 +30,7 @@ pub(crate) fn tick_decimals(ticks: &[f64]) -> usize {
 }
 
 /// A range with a little room, never empty.
-pub(crate) fn with_room(low: f64, high: f64) -> (f64, f64) {
+pub fn with_room(low: f64, high: f64) -> (f64, f64) {
     if !(low.is_finite() && high.is_finite()) {
         return (0.0, 1.0);
     }

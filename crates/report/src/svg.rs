@@ -6,34 +6,40 @@ use maud::PreEscaped;
 
 /// Pixels of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Size {
-    pub(crate) width: f64,
-    pub(crate) height: f64,
+pub struct Size {
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
     /// True for the drawing that narrow pages show.
-    pub(crate) narrow: bool,
+    pub narrow: bool,
 }
 
 /// Which end of a text its position is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Anchor {
+pub enum Anchor {
+    /// Its start.
     Start,
+    /// Its middle.
     Middle,
+    /// Its end.
     End,
 }
 
 /// An SVG under construction.
-pub(crate) struct Svg {
+pub struct Svg {
     size: Size,
     body: String,
 }
 
 impl Svg {
-    pub(crate) fn new(size: Size) -> Self {
+    /// An empty drawing.
+    pub fn new(size: Size) -> Self {
         Self { size, body: String::new() }
     }
 
     /// The finished element; `label` says what it shows to those who cannot see it.
-    pub(crate) fn finish(self, label: &str) -> PreEscaped<String> {
+    pub fn finish(self, label: &str) -> PreEscaped<String> {
         let Size { width, height, narrow } = self.size;
         let class = if narrow { "narrow" } else { "wide" };
         PreEscaped(format!(
@@ -43,21 +49,23 @@ impl Svg {
         ))
     }
 
-    pub(crate) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+    /// A straight line.
+    pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         self.push(format_args!(
             "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"
         ));
     }
 
-    pub(crate) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64), title: &str) {
-        let title =
-            if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) };
+    /// A rectangle from its top left corner; `title`, where it is not empty, is what pointing at it shows.
+    pub fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64), title: &str) {
+        let title = titled(title);
         self.push(format_args!(
             "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\">{title}</rect>"
         ));
     }
 
-    pub(crate) fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
+    /// Text whose baseline is at a position.
+    pub fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -70,7 +78,7 @@ impl Svg {
     }
 
     /// An open line through points.
-    pub(crate) fn path(&mut self, class: &str, points: &[(f64, f64)]) {
+    pub fn path(&mut self, class: &str, points: &[(f64, f64)]) {
         if !points.is_empty() {
             let d = move_through(points);
             self.push(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
@@ -78,15 +86,23 @@ impl Svg {
     }
 
     /// The filled area within points.
-    pub(crate) fn area(&mut self, class: &str, points: &[(f64, f64)]) {
+    pub fn area(&mut self, class: &str, points: &[(f64, f64)]) {
         if !points.is_empty() {
             let d = move_through(points);
             self.push(format_args!("<path class=\"{class}\" d=\"{d}Z\"/>"));
         }
     }
 
+    /// A filled circle; `title` as in [`Svg::rect`].
+    pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64, title: &str) {
+        let title = titled(title);
+        self.push(format_args!(
+            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\">{title}</circle>"
+        ));
+    }
+
     /// Small triangles, up or down, with their tips at the points: one path for all of them.
-    pub(crate) fn triangles(&mut self, class: &str, tips: &[(f64, f64)], up: bool, side: f64) {
+    pub fn triangles(&mut self, class: &str, tips: &[(f64, f64)], up: bool, side: f64) {
         let mut d = String::new();
         let down = if up { side } else { -side };
         for (x, y) in tips {
@@ -102,6 +118,10 @@ impl Svg {
         // Writing to a String cannot fail.
         let _ = self.body.write_fmt(element);
     }
+}
+
+fn titled(title: &str) -> String {
+    if title.is_empty() { String::new() } else { format!("<title>{}</title>", escape(title)) }
 }
 
 fn move_through(points: &[(f64, f64)]) -> String {

@@ -20,6 +20,7 @@ fn curves() -> Vec<LearningCurve> {
         loss: if epoch == 3 { f64::NAN } else { 1.0 / f64::from(epoch + 1) },
         episode_return: 0.01,
         epsilon: 0.05,
+        edge_share: if epoch == 4 { 0.02 } else { 0.0 },
     };
     (0..3).map(|member| LearningCurve { member, points: (0..5).map(point).collect() }).collect()
 }
@@ -53,6 +54,7 @@ fn it_holds_every_part_and_loads_nothing() {
     for nonsense in ["NaN", "Infinity", ">inf", "\"inf"] {
         assert!(!text.contains(nonsense), "{nonsense}");
     }
+    assert!(text.contains("clipped: 0.40\u{202f}% of the samples, at most 2.00\u{202f}% in an epoch"));
     assert!(text.contains("Left out: 3 epochs whose loss was not a finite number."));
 }
 

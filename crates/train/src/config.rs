@@ -19,6 +19,28 @@ pub enum Size {
     Bench,
 }
 
+/// Which order types are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Orders {
+    /// The type that is chosen: market, maker or IOC.
+    #[default]
+    All,
+    /// Market orders, whatever type is chosen.
+    Market,
+}
+
+/// What carries out a learning step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LearnStep {
+    /// Fused kernels where they are written for device, storage type and network; the span elsewhere.
+    #[default]
+    Auto,
+    /// The plan's span of operations, which the fused kernels are held against.
+    Span,
+}
+
 /// A resolved configuration. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,6 +171,8 @@ pub struct LearnConfig {
     pub weights: Weights,
     /// In BF16, how weights, moments and targets are rounded; to nearest is for study, and in F32 both are one.
     pub rounding: Rounding,
+    /// Whether the fused kernels learn where the device has them, or the plan's span everywhere.
+    pub step: LearnStep,
     /// Exploration at the start.
     pub explore_start: f64,
     /// Exploration at the end of its schedule.
@@ -171,8 +195,26 @@ pub struct MarketConfig {
     pub ruin: f64,
     /// Distance of a stop in ATR24; none where 0.
     pub stop_atr: f64,
+    /// Which order types are sent.
+    pub orders: Orders,
     /// Starting cash in quote currency; the instrument's own where 0.
     pub start_cash: f64,
+}
+
+/// One key of the configuration as an option of the command line gives it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetOption {
+    /// How the user wrote it, for messages: `--population 4`.
+    pub option: String,
+    /// What it sets: `population=4`.
+    pub pair: String,
+}
+
+impl SetOption {
+    /// The option `name`, which the user gave `value`, sets `pair`.
+    pub fn new(name: &str, pair: &str, value: &str) -> Self {
+        SetOption { option: format!("{name} {value}"), pair: pair.to_owned() }
+    }
 }
 
 impl Config {
@@ -221,6 +263,7 @@ impl Config {
                 tau: 0.005,
                 weights: Weights::default(),
                 rounding: Rounding::default(),
+                step: LearnStep::default(),
                 explore_start: 1.0,
                 explore_end: 0.05,
                 explore_epochs: 10.0,
@@ -231,6 +274,7 @@ impl Config {
                 participation_cap: 0.1,
                 ruin: 0.5,
                 stop_atr: 0.0,
+                orders: Orders::All,
                 start_cash: 0.0,
             },
         }
@@ -241,15 +285,29 @@ impl Config {
         if self.members.is_empty() { (0..self.population as u64).collect() } else { self.members.clone() }
     }
 
-    /// Reads a configuration: the file's keys over the defaults of its `size` (small where it names none), then
-    /// `key = value` pairs with dotted keys over both.
+    /// As [`Config::resolve_options`], for `key=value` pairs that were given with `--set`.
     ///
     /// # Errors
-    /// Text that is not TOML, a key that does not exist, a value out of its range; each with what to do.
+    /// As there.
     pub fn resolve(
         file: Option<(&str, &str)>,
         size: Option<Size>,
         set: &[String],
+    ) -> Result<Self, TrainError> {
+        let options: Vec<SetOption> = set.iter().map(|pair| SetOption::new("--set", pair, pair)).collect();
+        Self::resolve_options(file, size, &options)
+    }
+
+    /// Reads a configuration: the file's keys over the defaults of its `size` (small where it names none), then options
+    /// over both, in order.
+    ///
+    /// # Errors
+    /// Text that is not TOML, a key that does not exist, a value out of its range; each with the file or the option that
+    /// it stands in, and what to do.
+    pub fn resolve_options(
+        file: Option<(&str, &str)>,
+        size: Option<Size>,
+        options: &[SetOption],
     ) -> Result<Self, TrainError> {
         let wrong = |place: &str, what: String| TrainError::Config { place: place.to_owned(), what };
         let mut given = toml::Table::new();
@@ -266,24 +324,26 @@ impl Config {
         let defaults = Config::of(size.or(named).unwrap_or_default());
         let mut table = toml::Table::try_from(&defaults).map_err(|e| wrong("the defaults", e.to_string()))?;
         merge(&mut table, given);
-        for pair in set {
-            let option = format!("--set {pair}");
+        let mut result = finished(&table);
+        // What is to blame where the configuration can't be used: the option after which it never could again. Options may
+        // need one another, so that what lies between may be wrong.
+        let mut culprit = place;
+        for SetOption { option, pair } in options {
             let (key, value) =
-                pair.split_once('=').ok_or_else(|| wrong(&option, "is not of the form key=value".into()))?;
+                pair.split_once('=').ok_or_else(|| wrong(option, "is not of the form key=value".into()))?;
             // A value is TOML where it can be, and text where not.
             let value = format!("v = {}", value.trim())
                 .parse::<toml::Table>()
                 .ok()
                 .and_then(|mut t| t.remove("v"))
                 .unwrap_or_else(|| toml::Value::String(value.trim().to_owned()));
-            set_key(&mut table, key.trim(), value).map_err(|e| wrong(&option, e))?;
+            set_key(&mut table, key.trim(), value).map_err(|e| wrong(option, e))?;
+            let before = std::mem::replace(&mut result, finished(&table));
+            if before.is_ok() {
+                culprit = option;
+            }
         }
-        let config: Config = table.try_into().map_err(|e: toml::de::Error| {
-            // "invalid value …" and "in `key`" are two lines.
-            wrong(place, e.to_string().trim().replace('\n', " "))
-        })?;
-        check::check(&config).map_err(|e| wrong(place, e))?;
-        Ok(config)
+        result.map_err(|e| wrong(culprit, e))
     }
 
     /// How the optimiser's numbers are stored.
@@ -301,10 +361,23 @@ impl Config {
     }
 }
 
+/// The configuration that a table holds, if it can be used.
+fn finished(table: &toml::Table) -> Result<Config, String> {
+    // "invalid value …" and "in `key`" are two lines.
+    let config: Config =
+        table.clone().try_into().map_err(|e: toml::de::Error| e.to_string().trim().replace('\n', " "))?;
+    check::check(&config)?;
+    Ok(config)
+}
+
 fn merge(into: &mut toml::Table, from: toml::Table) {
     for (key, value) in from {
         match (into.get_mut(&key), value) {
             (Some(toml::Value::Table(a)), toml::Value::Table(b)) => merge(a, b),
+            // `1` for a number that is a float by default.
+            (Some(slot @ toml::Value::Float(_)), toml::Value::Integer(i)) => {
+                *slot = toml::Value::Float(i as f64)
+            }
             (_, value) => {
                 into.insert(key, value);
             }
@@ -376,6 +449,15 @@ mod tests {
     }
 
     #[test]
+    fn order_types_are_chosen_by_name() {
+        let c = |set: &str| Config::resolve(None, None, &[set.into()]);
+        assert_eq!(c("seed=1").unwrap().market.orders, Orders::All);
+        assert_eq!(c("market.orders=market").unwrap().market.orders, Orders::Market);
+        let error = c("market.orders=limit").unwrap_err().to_string();
+        assert!(error.contains("limit") && error.contains("market"), "{error}");
+    }
+
+    #[test]
     fn members_have_ids() {
         let c = |file: &str| Config::resolve(Some(("a.toml", file)), None, &[]).unwrap();
         assert_eq!(c("population = 3").member_ids(), [0, 1, 2]);
@@ -401,5 +483,37 @@ mod tests {
         assert!(error("population = 2\nmembers = [4]", "").contains("different ids"));
         assert!(error("population = 2\nmembers = [4, 4]", "").contains("different ids"));
         assert!(error("epochs = ", "").contains("a.toml"));
+    }
+
+    /// Whatever is wrong is said of where it stands: the file, or the option that broke what worked before it.
+    #[test]
+    fn the_option_is_blamed_and_not_the_file() {
+        let error = |file: Option<&str>, set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+            Config::resolve(file.map(|text| ("a.toml", text)), None, &set).unwrap_err().to_string()
+        };
+        let starts = |error: String, place: &str| assert!(error.starts_with(place), "{error}, not {place}");
+        for file in [None, Some("epochs = 3")] {
+            // Syntax, key, type, variant, range, and what does not fit together.
+            for bad in
+                ["learn.tau", "learn.x=1", "epochs=a", "learn.weights=x", "learn.gamma=2", "learn.envs=7"]
+            {
+                starts(error(file, &["seed=4", bad, "epochs=2"]), &format!("--set {bad}: "));
+            }
+        }
+        starts(error(Some("[learn]\ngamma = 2"), &["epochs=2"]), "a.toml: ");
+        starts(error(None, &["learn.envs=7", "learn.envs=16", "learn.gamma=2"]), "--set learn.gamma=2: ");
+        // Each breaks it alone, together they work; and an option may mend the file.
+        let together: Vec<String> = ["members=[4, 5]", "population=2"].map(String::from).into();
+        assert!(Config::resolve(None, None, &together[..1]).is_err());
+        assert_eq!(Config::resolve(None, None, &together).unwrap().member_ids(), [4, 5]);
+        assert!(
+            Config::resolve(Some(("a.toml", "[learn]\ngamma = 2")), None, &["learn.gamma=0.9".into()])
+                .is_ok()
+        );
+        // An option with a name of its own goes by it.
+        let zero = SetOption::new("--population", "population=0", "0");
+        let error = Config::resolve_options(None, None, &[zero]).unwrap_err().to_string();
+        starts(error, "--population 0: population");
     }
 }

@@ -3,9 +3,13 @@
 mod config;
 mod error;
 mod market;
+mod memory;
 mod trainer;
 
-pub use config::{Config, DataConfig, Dates, LearnConfig, MarketConfig, NetworkConfig, Size, Stamps};
+pub use config::{
+    Config, DataConfig, Dates, LearnConfig, LearnStep, MarketConfig, NetworkConfig, Orders, SetOption, Size, Stamps,
+};
 pub use error::TrainError;
+pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};
 pub use market::Market;
 pub use trainer::{ACTIONS, EpochReport, Trainer, member_spec, network};

@@ -1,10 +1,10 @@
 //! From bars to what the device works on: rule book, bar table, normalised features, windows.
 
-use crate::{Config, TrainError};
+use crate::{Config, Orders, TrainError};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
 use foxhunt_features::{FeatureSet, FeatureTable, NormalisedTable, Normaliser, Splits};
-use foxhunt_market::{BarColumns, BarTable, FinancingBase, RuleBook};
+use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook};
 
 /// Least rows of each window.
 const LEAST_ROWS: usize = 64;
@@ -50,21 +50,55 @@ impl Market {
         Self::build(bars, config, Some(trained))
     }
 
+    /// A market with features and windows of the caller's own, for markets that are made rather than read. The rules are
+    /// those of the bars' instrument and of `config`, as for [`Market::prepare`]; its shares of data are not read. What the
+    /// features hold is the caller's affair: nothing checks that they are known at their bars' closes.
+    ///
+    /// # Errors
+    /// As [`Market::prepare`]; features that are not a row per bar, windows that are not among the rows past their warm-up.
+    pub fn assemble(
+        bars: Bars,
+        features: &FeatureTable,
+        splits: Splits,
+        config: &Config,
+    ) -> Result<Self, TrainError> {
+        if features.rows != bars.len() {
+            return Err(TrainError::Config {
+                place: "the features".into(),
+                what: format!("{} rows for {} bars", features.rows, bars.len()),
+            });
+        }
+        for window in [&splits.train, &splits.validation, &splits.test] {
+            features.check_rows(window)?;
+        }
+        Self::of_features(bars, features, splits, config, None)
+    }
+
     fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
         let raw = FeatureSet::standard().compute(&bars)?;
         let mut usable = raw.usable();
         usable.start += config.network.lookback - 1;
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = Splits::by_fraction(usable, train, validation, LEAST_ROWS)?;
+        Self::of_features(bars, &raw, splits, config, trained)
+    }
+
+    fn of_features(
+        bars: Bars,
+        raw: &FeatureTable,
+        splits: Splits,
+        config: &Config,
+        trained: Option<&Market>,
+    ) -> Result<Self, TrainError> {
         let (normaliser, bars_per_day) = match trained {
             Some(m) => (m.normaliser.clone(), m.bars_per_day),
             // Counted over all bars it would tell of the future.
             None => (
-                Normaliser::fit(&raw, splits.train.clone())?,
+                Normaliser::fit(raw, splits.train.clone())?,
                 bars.slice(0..splits.train.end).periods_per_year() / 365.0,
             ),
         };
-        let features = normaliser.apply(&raw)?;
+        let features = normaliser.apply(raw)?;
         let table = bar_table(&bars, bars_per_day)?;
         let volatility_floor_e9 = trained
             .map_or_else(|| table.volatility_floor_e9(splits.train.clone()), |m| m.volatility_floor_e9);
@@ -224,6 +258,10 @@ fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook,
             foxhunt_data::FinancingBase::BorrowedPart => FinancingBase::BorrowedPart,
         },
         stop_atr_e4: e4(m.stop_atr),
+        orders: match m.orders {
+            Orders::All => OrderTypes::All,
+            Orders::Market => OrderTypes::Market,
+        },
         start_cash,
         ruin_e4: e4(m.ruin),
     })

@@ -3,7 +3,7 @@
 //! Everything that an epoch needs lives on the device; the host launches two programs (captured graphs on a GPU) and
 //! reads a few counters at the end.
 
-use crate::{Config, Market, TrainError};
+use crate::{Config, LearnStep, Market, TrainError};
 use foxhunt_core::{DType, Weights, rng::member_seed};
 use foxhunt_device::{Command, Device};
 use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tally, exploration};
@@ -39,8 +39,11 @@ pub struct EpochReport {
     pub terminated: u64,
     /// Mean sum of an ended episode's log returns of equity; nothing where none ended.
     pub episode_return: Option<f64>,
-    /// Scaled rewards beyond what 2^-20 holds in 32 bits, ±2,048. Not those beyond the support, which nothing counts.
+    /// Scaled rewards beyond what 2^-20 holds in 32 bits, ±2,048.
     pub saturated: u64,
+    /// Share of the epoch's samples whose target return, n-step return and discounted value of what follows, lies beyond
+    /// ±[`v_max`](crate::NetworkConfig::v_max) before it is clipped; nothing where no loss was finite.
+    pub edge_share: Option<f64>,
     /// Exploration at the end of the epoch.
     pub epsilon: f64,
     /// Optimiser steps taken since the start.
@@ -189,7 +192,12 @@ impl Trainer {
         let gathered = [batch, batch_actions, samples];
         plan.run_foreign("replay.gather", &[envs, ring, indices], &gathered, fixed(vec![env.gather()?]));
         let head = HeadSamples { actions: batch_actions, outcome: samples };
-        let (_, total) = net.learn(&mut plan, batch, head, optimiser)?;
+        let fused = l.step == LearnStep::Auto
+            && device.is_hopper()
+            && dtype == DType::Bf16
+            && net.fused_shape().fits();
+        let learn = if fused { BranchingQ::learn_fused } else { BranchingQ::learn };
+        let (_, total) = learn(&net, &mut plan, batch, head, optimiser)?;
         let runtime = plan.compile(device, Options::default())?;
 
         let seeds: Vec<u64> = specs.iter().map(|s| s.seed).collect();
@@ -227,14 +235,38 @@ impl Trainer {
         })
     }
 
-    /// One epoch for all members.
+    /// One epoch for all members: [`Trainer::collect`], [`Trainer::learn`], [`Trainer::close_epoch`].
     ///
     /// # Errors
     /// The device's.
     pub fn epoch(&mut self) -> Result<Vec<EpochReport>, TrainError> {
+        self.collect()?;
+        self.learn()?;
+        self.close_epoch()
+    }
+
+    /// The first part of an epoch: its transitions. Returns before a GPU is done.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn collect(&self) -> Result<(), TrainError> {
         let l = &self.config.learn;
-        self.runtime.run("collect", (l.collect / l.envs) as u32)?;
-        self.runtime.run("learn", l.updates as u32)?;
+        Ok(self.runtime.run("collect", (l.collect / l.envs) as u32)?)
+    }
+
+    /// The second part: its updates. Returns before a GPU is done.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn learn(&self) -> Result<(), TrainError> {
+        Ok(self.runtime.run("learn", self.config.learn.updates as u32)?)
+    }
+
+    /// The third part: waits for the device, reads the epoch's counters and starts them anew.
+    ///
+    /// # Errors
+    /// The device's.
+    pub fn close_epoch(&mut self) -> Result<Vec<EpochReport>, TrainError> {
         self.runtime.device().synchronize()?;
         let reports = self.report()?;
         self.epoch += 1;
@@ -267,6 +299,7 @@ impl Trainer {
                     episode_return: (tally.episodes > 0)
                         .then(|| tally.return_q20 as f64 / f64::from(1 << 20) / tally.episodes as f64),
                     saturated: tally.saturated,
+                    edge_share: (t.rows > 0).then(|| t.edge as f64 / t.rows as f64),
                     epsilon,
                     steps: counters[m].step,
                     skipped: counters[m].skipped,

@@ -2,6 +2,7 @@ use foxhunt_backtest::BacktestError;
 use foxhunt_data::DataError;
 use foxhunt_device::DeviceError;
 use foxhunt_env::EnvError;
+use foxhunt_known::KnownError;
 use foxhunt_ledger::ReconcileError;
 use foxhunt_market::RuleError;
 use foxhunt_metrics::Undefined;
@@ -39,6 +40,9 @@ pub enum VerifyError {
     /// A backtest.
     #[error(transparent)]
     Backtest(#[from] BacktestError),
+    /// A market with a known answer.
+    #[error(transparent)]
+    Known(#[from] KnownError),
     /// Preparation or training.
     #[error(transparent)]
     Train(#[from] TrainError),

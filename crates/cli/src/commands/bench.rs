@@ -1,7 +1,7 @@
 use super::open;
 use crate::Failure;
 use clap::{Args, Subcommand, builder::RangedU64ValueParser, value_parser};
-use foxhunt_bench::{StepBench, StepResult};
+use foxhunt_bench::{StepBench, StepMemory, StepResult};
 use foxhunt_core::DType;
 use foxhunt_device::{DeviceChoice, training_dtype};
 
@@ -41,6 +41,9 @@ pub(crate) struct StepArgs {
     /// Time the plan's span of operations where a fused step exists
     #[arg(long)]
     span: bool,
+    /// Show device memory by purpose instead of times
+    #[arg(long, conflicts_with_all = ["steps", "repetitions"])]
+    memory: bool,
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
@@ -63,6 +66,8 @@ fn step(args: &StepArgs) -> Result<(), Failure> {
     let dtypes = if args.dtype.is_empty() { vec![training_dtype(&device)] } else { args.dtype.clone() };
     if !args.json {
         say!("{device}")?;
+    }
+    if !args.json && !args.memory {
         say!(
             "{:<5} {:>6} {:>3} {:>10} {:>10} {:>17} {:>8} {:>9} {:>16}",
             "dtype",
@@ -88,11 +93,29 @@ fn step(args: &StepArgs) -> Result<(), Failure> {
                     steps: args.steps.unwrap_or(if gpu { 20 } else { 3 }),
                     repetitions: args.repetitions.unwrap_or(if gpu { 30 } else { 5 }),
                 };
-                print(&bench.run(&device)?, args.json)?;
+                if args.memory {
+                    print_memory(&bench.memory(&device)?, args.json)?;
+                } else {
+                    print(&bench.run(&device)?, args.json)?;
+                }
             }
         }
     }
     Ok(())
+}
+
+fn print_memory(r: &StepMemory, json: bool) -> Result<(), Failure> {
+    if json {
+        return say!("{}", serde_json::to_string(r)?);
+    }
+    say!(
+        "\n{}, B {}, P {}, {} rows of replay\n{}",
+        r.dtype,
+        r.batch,
+        r.population,
+        r.replay_rows,
+        r.memory.to_string().trim_end()
+    )
 }
 
 fn print(r: &StepResult, json: bool) -> Result<(), Failure> {

@@ -1,10 +1,13 @@
-use super::open;
+use super::{open, place, source::load_own_bars};
 use crate::Failure;
 use clap::Args;
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
 use foxhunt_testkit::{allowed, cases, check_case, check_fused, fused_cases, fused_repeats, numbers};
+use foxhunt_train::{Config, Market, Memory, Trainer};
 use foxhunt_verify::{parities, reference};
+use serde_json::json;
+use std::path::{Path, PathBuf};
 
 /// Show the device that a run would use; with --check, run every operation's cases on it and hold it against the CPU
 #[derive(Args)]
@@ -19,16 +22,48 @@ pub(crate) struct DeviceArgs {
     /// With --check, only what has a name that contains this
     #[arg(long, value_name = "NAME", requires = "check")]
     only: Option<String>,
+    /// Device memory by purpose of the training of a run: lays it out as `train --resume` would, and runs nothing
+    #[arg(long, value_name = "RUN", conflicts_with = "check")]
+    memory: Option<PathBuf>,
+    /// With --memory, print JSON
+    #[arg(long, requires = "memory")]
+    json: bool,
 }
 
 pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
     let device = open(args.device)?;
+    if let Some(run) = &args.memory {
+        return memory(run, &device, args.json);
+    }
     say!("device          {device}")?;
     say!("training dtype  {}", training_dtype(&device))?;
     for library in Device::libraries() {
         say!("library         {library}")?;
     }
     if args.check { check(&device, args.only.as_deref()) } else { Ok(()) }
+}
+
+/// Memory of the training of `run` on `device`, which may be another than the run's.
+fn memory(run: &Path, device: &Device, as_json: bool) -> Result<(), Failure> {
+    let place = run.join("config.toml");
+    let config = Config::resolve(Some((&place.display().to_string(), &place::read(&place)?)), None, &[])?;
+    let (bars, setting) = load_own_bars(run, &config)?;
+    let own = setting.and_then(|s| s.dtype().ok());
+    let dtype = own.unwrap_or_else(|| training_dtype(device));
+    let market = Market::prepare(bars, &config)?;
+    let memory: Memory = Trainer::new(device, dtype, &config, &market)?.memory();
+    if as_json {
+        let found = json!({
+            "run": run.display().to_string(),
+            "device": device.to_string(),
+            "dtype": dtype.name(),
+            "population": config.population,
+            "memory": memory,
+        });
+        return say!("{found}");
+    }
+    say!("{}: {dtype}, P {}, on {device}", run.display(), config.population)?;
+    say!("{}", memory.to_string().trim_end())
 }
 
 /// What ran, and what failed.

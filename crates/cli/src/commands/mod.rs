@@ -2,6 +2,7 @@
 
 pub(crate) mod backtest;
 pub(crate) mod bench;
+pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod device;
 mod finish;
@@ -10,9 +11,12 @@ mod progress;
 mod report;
 mod setting;
 mod source;
+mod stop;
 pub(crate) mod train;
 mod trained;
 pub(crate) mod verify;
+
+pub(crate) use stop::exit_code;
 
 use crate::Failure;
 use foxhunt_device::{Device, DeviceChoice};

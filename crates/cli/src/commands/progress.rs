@@ -4,6 +4,9 @@ use foxhunt_train::{Config, EpochReport};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{io::IsTerminal, time::Instant};
 
+/// From which share of returns beyond the support on the line tells of it.
+const EDGE_SHOWN: f64 = 0.001;
+
 pub(crate) struct Progress {
     bar: ProgressBar,
     start: Instant,
@@ -26,27 +29,59 @@ impl Progress {
 
     /// Means over the members of one epoch, and the rate since the start.
     pub(crate) fn epoch(&self, config: &Config, reports: &[EpochReport]) {
-        let mean = |x: &dyn Fn(&EpochReport) -> Option<f64>| {
-            let values: Vec<f64> = reports.iter().filter_map(x).collect();
-            if values.is_empty() {
-                "-".to_owned()
-            } else {
-                format!("{:.4}", values.iter().sum::<f64>() / values.len() as f64)
-            }
-        };
         self.bar.inc(1);
         let epochs = (self.bar.position() - self.first) as f64;
         let steps =
             epochs * (config.learn.collect * config.population) as f64 / self.start.elapsed().as_secs_f64();
-        self.bar.set_message(format!(
-            "loss {}  return {}  {:.0} k steps/s",
-            mean(&|r| r.loss),
-            mean(&|r| r.episode_return),
-            steps / 1e3
-        ));
+        self.bar.set_message(message(reports, steps));
     }
 
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Means over the members, and a rate in environment steps a second.
+fn message(reports: &[EpochReport], steps: f64) -> String {
+    let mean = |x: &dyn Fn(&EpochReport) -> Option<f64>| {
+        let values: Vec<f64> = reports.iter().filter_map(x).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let shown = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.4}"));
+    let (loss, gained) = (shown(mean(&|r| r.loss)), shown(mean(&|r| r.episode_return)));
+    let edge = mean(&|r| r.edge_share).filter(|share| *share >= EDGE_SHOWN);
+    let edge = edge.map(|share| format!("  {:.1} % beyond the support", 100.0 * share));
+    format!("loss {loss}  return {gained}  {:.0} k steps/s{}", steps / 1e3, edge.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(loss: Option<f64>, edge_share: Option<f64>) -> EpochReport {
+        EpochReport {
+            epoch: 0,
+            member: 0,
+            id: 0,
+            loss,
+            episodes: 0,
+            terminated: 0,
+            episode_return: None,
+            saturated: 0,
+            edge_share,
+            epsilon: 0.1,
+            steps: 0,
+            skipped: 0,
+        }
+    }
+
+    #[test]
+    fn returns_beyond_the_support_are_told_where_they_matter() {
+        let two = |a, b| message(&[report(Some(1.0), a), report(Some(2.0), b)], 12_345.0);
+        let plain = "loss 1.5000  return -  12 k steps/s";
+        assert_eq!(two(Some(0.0), Some(0.001)), plain);
+        assert_eq!(two(None, None), plain);
+        assert_eq!(two(Some(0.0), Some(0.05)), format!("{plain}  2.5 % beyond the support"));
+        assert_eq!(message(&[report(None, None)], 0.0), "loss -  return -  0 k steps/s");
     }
 }

@@ -50,6 +50,7 @@ fn learning_curves(path: &Path) -> Result<Vec<LearningCurve>, Failure> {
             loss: r.loss.unwrap_or(f64::NAN),
             episode_return: r.episode_return.unwrap_or(f64::NAN),
             epsilon: r.epsilon,
+            edge_share: r.edge_share.unwrap_or(f64::NAN),
         });
     }
     Ok(members.into_iter().map(|(member, points)| LearningCurve { member, points }).collect())

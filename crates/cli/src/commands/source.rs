@@ -4,15 +4,15 @@ use super::{place, setting::Setting};
 use crate::Failure;
 use clap::Args;
 use foxhunt_data::{Bars, DateOrder, Instrument, LoadOptions, StampSide, load, presets, sample};
-use foxhunt_train::{Config, DataConfig, Dates, Size, Stamps};
+use foxhunt_train::{Config, DataConfig, Dates, SetOption, Size, Stamps};
 use std::path::Path;
 
-/// The configuration of a file, a size and `--set` options.
-pub(crate) fn resolve(file: Option<&Path>, size: Option<Size>, set: &[String]) -> Result<Config, Failure> {
+/// The configuration of a file, a size and options.
+pub(crate) fn resolve(file: Option<&Path>, size: Option<Size>, set: &[SetOption]) -> Result<Config, Failure> {
     let text = file.map(place::read).transpose()?;
     let name = file.map(|p| p.display().to_string()).unwrap_or_default();
     let given = text.as_deref().map(|t| (name.as_str(), t));
-    Ok(Config::resolve(given, size, set)?)
+    Ok(Config::resolve_options(given, size, set)?)
 }
 
 /// How files of bars are to be read, where they don't tell.
@@ -37,15 +37,18 @@ pub(crate) struct DataOptions {
 }
 
 impl DataOptions {
-    /// As `--set` takes them.
-    pub(crate) fn as_set(&self) -> Vec<String> {
-        let text = |key: &str, x: &Option<String>| x.as_ref().map(|x| format!("data.{key}={x:?}"));
+    /// The keys of the configuration that they set.
+    pub(crate) fn as_set(&self) -> Vec<SetOption> {
+        let text = |name: &str, key: &str, x: &Option<String>| {
+            x.as_ref().map(|x| SetOption::new(name, &format!("data.{key}={x:?}"), x))
+        };
         [
-            text("instrument", &self.instrument),
-            text("time_zone", &self.time_zone),
-            text("stamps", &self.stamps),
-            text("date_order", &self.date_order),
-            self.bar_seconds.map(|s| format!("data.bar_seconds={s}")),
+            text("--instrument", "instrument", &self.instrument),
+            text("--time-zone", "time_zone", &self.time_zone),
+            text("--stamps", "stamps", &self.stamps),
+            text("--date-order", "date_order", &self.date_order),
+            self.bar_seconds
+                .map(|s| SetOption::new("--bar-seconds", &format!("data.bar_seconds={s}"), &s.to_string())),
         ]
         .into_iter()
         .flatten()

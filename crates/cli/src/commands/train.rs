@@ -4,17 +4,17 @@ use super::{
     progress::Progress,
     setting::{SETTING, Setting, device_name},
     source::{DataOptions, load_bars, load_own_bars, resolve},
+    stop,
 };
 use crate::Failure;
 use clap::{Args, builder::RangedU64ValueParser};
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
-use foxhunt_train::{Config, EpochReport, Market, Size, Trainer};
+use foxhunt_train::{Config, EpochReport, Market, SetOption, Size, Trainer};
 use serde_json::{Value, json};
 use std::{
     path::PathBuf,
-    sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
@@ -89,11 +89,11 @@ pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
 }
 
 /// TOML's integers end at 2^63 - 1, and the seed must come back from the run's config.toml.
-fn seed() -> RangedU64ValueParser<u64> {
+pub(crate) fn seed() -> RangedU64ValueParser<u64> {
     RangedU64ValueParser::new().range(0..=i64::MAX as u64)
 }
 
-fn minutes(s: &str) -> Result<Duration, String> {
+pub(crate) fn minutes(s: &str) -> Result<Duration, String> {
     const WEEK: f64 = 10_080.0;
     match s.parse::<f64>() {
         Ok(m) if (0.0..=WEEK).contains(&m) => Ok(Duration::from_secs_f64(60.0 * m)),
@@ -101,7 +101,7 @@ fn minutes(s: &str) -> Result<Duration, String> {
     }
 }
 
-fn size(s: &str) -> Result<Size, String> {
+pub(crate) fn size(s: &str) -> Result<Size, String> {
     match s {
         "small" => Ok(Size::Small),
         "study" => Ok(Size::Study),
@@ -110,19 +110,8 @@ fn size(s: &str) -> Result<Size, String> {
     }
 }
 
-/// Set by the first Ctrl-C: the run saves at the end of the epoch and stops.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
-    let handler = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(130);
-        }
-        note!("\nstopping after this epoch, with a save; again to stop at once");
-    });
-    if let Err(e) = handler {
-        note!("note: Ctrl-C will not save: {e}");
-    }
+    stop::listen("with a save");
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {
@@ -152,13 +141,20 @@ struct Session {
 
 impl Session {
     fn create(args: &TrainArgs) -> Result<Self, Failure> {
-        let mut set = args.set.clone();
+        let mut set: Vec<SetOption> =
+            args.set.iter().map(|pair| SetOption::new("--set", pair, pair)).collect();
         set.extend(args.how.as_set());
-        set.extend(args.population.map(|p| format!("population={p}")));
-        set.extend(args.seed.map(|s| format!("seed={s}")));
-        set.extend(args.epochs.map(|e| format!("epochs={e}")));
-        set.extend(args.weights.map(|w| format!("learn.weights={w}")));
-        set.extend(args.rounding.map(|r| format!("learn.rounding={r}")));
+        let text = |x: &dyn ToString| x.to_string();
+        let own = [
+            ("--population", "population", args.population.as_ref().map(|p| text(p))),
+            ("--seed", "seed", args.seed.as_ref().map(|s| text(s))),
+            ("--epochs", "epochs", args.epochs.as_ref().map(|e| text(e))),
+            ("--weights", "learn.weights", args.weights.as_ref().map(|w| text(w))),
+            ("--rounding", "learn.rounding", args.rounding.as_ref().map(|r| text(r))),
+        ];
+        set.extend(own.into_iter().filter_map(|(name, key, value)| {
+            value.map(|value| SetOption::new(name, &format!("{key}={value}"), &value))
+        }));
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
         if !args.data.is_empty() {
             config.data.files.clone_from(&args.data);
@@ -237,21 +233,21 @@ impl Session {
                 self.folder.append_metrics(&line(report))?;
             }
             let done = self.trainer.epochs_done() == self.config.epochs;
-            let stop = INTERRUPTED.load(Ordering::SeqCst);
-            let full = done || stop || last.elapsed() >= save_every;
+            let stopped = stop::asked();
+            let full = done || stopped.is_some() || last.elapsed() >= save_every;
             self.save(full)?;
             if full {
                 last = Instant::now();
             }
             progress.epoch(&self.config, &reports);
-            if stop && !done {
+            if let Some(signal) = stopped.filter(|_| !done) {
                 progress.finish();
                 let path = self.folder.path().display();
                 note!(
                     "saved after epoch {}; go on with: foxhunt train --resume {path}",
                     self.trainer.epochs_done()
                 );
-                return Err(Failure::Interrupted);
+                return Err(Failure::Stopped { signal });
             }
         }
         progress.finish();

@@ -10,8 +10,9 @@ use foxhunt_checkpoint::apply;
 use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::{Device, DeviceChoice};
+use foxhunt_known::markets;
 use foxhunt_train::{Config, Size};
-use foxhunt_verify::{Agents, leak, learn, money};
+use foxhunt_verify::{Agents, known, leak, learn, money};
 use std::{fmt::Display, path::PathBuf};
 
 /// Check that a market can't be cheated, that agents learn on it, and that no money appears
@@ -23,6 +24,46 @@ pub(crate) enum VerifyCommand {
     Learn(VerifyArgs),
     /// Play at random and keep the books twice
     Money(VerifyArgs),
+    /// Train on markets whose optimal policy is known: members must come close to it
+    Known(KnownArgs),
+}
+
+#[derive(Args)]
+pub(crate) struct KnownArgs {
+    /// One market; all of them if left out
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(markets().iter().map(|k| k.name)))]
+    market: Option<String>,
+    /// Epochs of each training, instead of the check's own
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    epochs: Option<u32>,
+    /// Seed of paths and members
+    #[arg(long, default_value = "1")]
+    seed: u64,
+    /// auto, cpu, cuda or cuda:n
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// auto (bf16 on a GPU and f32 on a CPU), bf16 or f32
+    #[arg(long, default_value = "auto", value_parser = dtype)]
+    dtype: DTypeChoice,
+}
+
+impl KnownArgs {
+    fn run(&self) -> Result<(), Failure> {
+        let device = open(self.device)?;
+        let dtype = self.dtype.0.unwrap_or_else(|| self.dtype.on(&device));
+        let mut failed = Vec::new();
+        for kind in markets().iter().filter(|k| self.market.as_deref().is_none_or(|name| name == k.name)) {
+            let report = known(&device, dtype, kind.name, self.seed, self.epochs)?;
+            say!("{report}")?;
+            if !report.passed() {
+                failed.push(kind.name);
+            }
+        }
+        if failed.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::Check(format!("verify known failed on {}", failed.join(", "))))
+    }
 }
 
 #[derive(Args)]
@@ -88,6 +129,7 @@ pub(crate) fn run(command: &VerifyCommand) -> Result<(), Failure> {
             let report = learn(&s.device, s.dtype, &s.config, s.bars)?;
             verdict("verify learn", &report, report.passed())
         }
+        VerifyCommand::Known(args) => args.run(),
         VerifyCommand::Money(args) => {
             let s = args.setting()?;
             let report = money(&s.device, s.dtype, &s.config, &s.bars)?;

@@ -389,6 +389,11 @@ impl CudaDevice {
         Ok(workspace.insert(memory).addr)
     }
 
+    /// Bytes of the workspace, once a product has asked for it.
+    pub(crate) fn workspace_bytes(&self) -> usize {
+        lock(&self.blas.workspace).as_ref().map_or(0, |_| WORKSPACE_BYTES)
+    }
+
     /// Gives the workspace back, context current and stream idle.
     pub(super) fn free_workspace(&self) {
         if let Some(memory) = lock(&self.blas.workspace).take() {

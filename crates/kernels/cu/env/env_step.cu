@@ -42,7 +42,7 @@ KERNEL(env_step, EnvStepArgs, None, 32, 32, 4) {
     Transition row{};
     row.before = summarise(r, s.account, seen);
     NoRecord none;
-    const Outcome o = decide(r, s.account, seen, bar, Action{chosen[0], chosen[1], chosen[2]}, none);
+    const Decided o = decide(r, s.account, seen, bar, Action{chosen[0], chosen[1], chosen[2]}, none);
     const Reward reward = step_reward(r, o.before, o.after, s.volatility_e9, who.gain_q32);
     row.after = summarise(r, s.account, bar);
     row.bar = s.bar;

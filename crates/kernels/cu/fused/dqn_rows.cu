@@ -1,8 +1,8 @@
 // gpu: sm_90a
-// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1
-// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2
-// bounds: DQN_INPUTS=256 DQN_TRUNK1=512 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2
-// bounds: DQN_INPUTS=64 DQN_TRUNK1=128 DQN_TRUNK2=128 DQN_STREAM=64 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1
+// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1 DQN_ROLES=5
+// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2 DQN_ROLES=1
+// bounds: DQN_INPUTS=256 DQN_TRUNK1=512 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2 DQN_ROLES=1
+// bounds: DQN_INPUTS=64 DQN_TRUNK1=128 DQN_TRUNK2=128 DQN_STREAM=64 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1 DQN_ROLES=3
 // All of a training step that belongs to one row, for 64 rows a warpgroup (rl.md 1 to 3): the forward passes F(s') for a*,
 // T(s') for the target distribution, F(s) for the loss, and the chain of activation gradients. What `value_head.cu` says
 // of the loss holds here. Weights stream through shared memory, activations stay there; what the weight gradients need
@@ -11,9 +11,14 @@
 // 2 * U, H]: minus the mean of a branch's units, high and low word (`dqn_mean.cu`); h3, d3 [B, streams * H];
 // g [B, streams * 64]: softmax - target of the taken action, times scale; V's is the sum over branches.
 // Overwrites all but total, which it adds to.
+// Where tiles are few, the blocks of a cluster share the passes of one (DQN_ROLES): a* and the target distributions go from
+// one to the next through shared memory. No bit depends on it.
 #include "dqn.cuh"
+#include "outcome.cuh"
 
 static constexpr int GROUPS = DQN_GROUPS;            // warpgroups that compute; one more loads
+static constexpr int ROLES = DQN_ROLES;              // blocks that share a tile's passes
+static_assert(ROLES == 1 || GROUPS == 1, "a tile of its own is what roles share");
 static constexpr int THREADS = 128 * GROUPS + (GROUPS == 1 ? 32 : 128);
 static constexpr int STAGE_BYTES = 2 * BLOCK_BYTES;
 static constexpr int CHUNKS = TRUNK1 / 64;           // of the first layer's outputs
@@ -36,14 +41,14 @@ static constexpr int OF_MASKS = round_up(OF_ATOMS + ATOMS_BYTES, 1024);
 static constexpr int GROUP_BYTES = round_up(OF_MASKS + MASK_WORDS * 512, 1024);
 static constexpr int BIAS1 = 0, BIAS2 = 2 * TRUNK1, BIAS3 = BIAS2 + 2 * TRUNK2, BIAS_HEAD = BIAS3 + 2 * STREAMS * STREAM;
 static constexpr int BIAS_MEAN = round_up(BIAS_HEAD + 2 * UNITS * UNIT, 16), BIAS_BYTES = BIAS_MEAN + 4 * BRANCHES * UNIT;
-static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + 2 * BIAS_BYTES + 256;
+static constexpr int CHOICE_BYTES = ROLES > 1 ? 1024 : 0;  // of both rows of each thread, or which are beyond
+static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + 2 * BIAS_BYTES + 256 + CHOICE_BYTES;
 static constexpr int STAGES_FIT = (227 * 1024 - 1024 - FIXED_BYTES) / STAGE_BYTES, STAGES = STAGES_FIT < 8 ? STAGES_FIT : 8;
 static_assert(STAGES >= 3, "three stages of weights must fit");
 static constexpr int OF_GROUPS = STAGES * STAGE_BYTES, OF_BIAS = OF_GROUPS + GROUPS * GROUP_BYTES;
-static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, SHARED_BYTES = OF_BARRIERS + 256;
+static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + 256, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
 
-struct Outcome { i32 return_q20; u32 discount_q31, index, steps; };
-struct LossTotal { u64 loss_q32, rows, bad; };
+struct LossTotal { u64 loss_q32, rows, bad, edge; };
 struct NetMaps { TensorMap w1, w2, w3, head; };
 struct NetBiases { Members<const real> b1, b2, b3, head; };
 struct RowsArgs {
@@ -59,6 +64,17 @@ struct RowsArgs {
 };
 
 enum Pass { CHOOSE, TARGET, LEARN };  // F(s'), T(s'), F(s)
+
+// What a block of a cluster does: passes first to last, of some branches (V always), and who waits for its results.
+struct Role { int first, last, branches, next; };
+static constexpr int ALL = (1 << BRANCHES) - 1;
+FN Role role_of(int rank) {
+  if constexpr (ROLES == 1) return {CHOOSE, LEARN, ALL, 0};
+  if constexpr (ROLES == 2) return rank == 0 ? Role{CHOOSE, TARGET, ALL, 1} : Role{LEARN, LEARN, ALL, 1};
+  if constexpr (ROLES == 3) return {rank, rank, ALL, rank + 1};
+  if (rank == 4) return {LEARN, LEARN, ALL, 4};
+  return {rank / 2, rank / 2, rank % 2 ? ALL & ~1 : 1, rank < 2 ? rank + 2 : 4};  // the first branch, and the others
+}
 
 // ---- the loading warp ------------------------------------------------------------------------------------------------
 struct Loader {
@@ -92,13 +108,14 @@ struct Loader {
 #pragma unroll 1
     for (int n = 0; n < HALVES; ++n) two(net.w2, 64 * chunk, 128 * n, 64 * chunk, 128 * n + 64);
   }
-  METHOD void forward(const NetMaps& net, const TensorMap& mean, int mean_row) {
+  METHOD void forward(const NetMaps& net, const TensorMap& mean, int mean_row, int branches) {
     layer1(net, 0);
 #pragma unroll 1
     for (int c = 0; c + 1 < CHUNKS; ++c) { layer1(net, c + 1); layer2(net, c); }
     layer2(net, CHUNKS - 1);
 #pragma unroll 1
     for (int s = 0; s < STREAMS; ++s) {
+      if (s && !(branches >> (s - 1) & 1)) continue;
 #pragma unroll 1
       for (int b = 0; b < STREAM_STAGES; ++b)
         if constexpr (STREAM == 128) two(net.w3, 64 * b, 128 * s, 64 * b, 128 * s + 64);
@@ -130,7 +147,9 @@ struct Group {
   int head, tail;         // the stage to take next, the one to give back next
   u32 x_parity;
   int id, first, member;  // of the block; first row of the tile
+  Role role;
   u32 choice[2];          // a byte per branch, of both rows
+  u32 beyond;             // which of both rows have a target return outside the support for some branch
   float loss[2];
 
   METHOD int thread() const { return threadIdx.x & 127; }
@@ -141,6 +160,8 @@ struct Group {
   METHOD u32 place() const { return row() * 128 + quad() * 4; }  // of (row, 2 quad) in a block
   METHOD u32 x_at(int which) const { return own + (EARLY_X ? which * X_BLOCKS * BLOCK_BYTES : 0); }
   METHOD u32 x_full(int which) const { return shared + OF_BARRIERS + 16 * STAGES + 16 * id + 8 * which; }
+  METHOD u32 choices_full() const { return shared + OF_BARRIERS + 16 * STAGES + 16 * GROUPS; }
+  METHOD u32 targets_full() const { return choices_full() + 8; }
   METHOD u32 trunk() const { return own + OF_TRUNK; }
   METHOD u32 buffer() const { return own + OF_BUFFER; }
   METHOD u32 atoms() const { return own + OF_ATOMS; }
@@ -322,12 +343,15 @@ struct Group {
     clear(value);
 #pragma unroll 1
     for (int s = 0; s < STREAMS; ++s) {
+      if (s && !(role.branches >> (s - 1) & 1)) continue;
       u32 h[STREAM / 4];
       stream_forward(h, s, biases, learn);
       const u32 unit_bias = biases + BIAS_HEAD + 2 * first_unit(s) * UNIT;
       if (s == 0) {
         set_bias(value, unit_bias);
         unit_forward(value, h);
+        if (pass == TARGET) receive_choices();
+        if (pass == LEARN) receive_targets();
         continue;
       }
       Atoms base, taken;
@@ -351,7 +375,9 @@ struct Group {
       const auto use = [&](const Atoms& q, int j) {
         UNROLL for (int h = 0; h < 2; ++h) {
           if (pass == CHOOSE) {
-            const float v = mean_index(q, h);
+            Exponentials x;
+            exponentials(x, q, h, quad());
+            const float v = mean_index(x);
             if (j == 0 || v > top[h]) { top[h] = v; best[h] = j; }
           } else if ((int)(choice[h] >> shift & 255) == j) {
             UNROLL for (int i = 0; i < PACKS; ++i)
@@ -381,10 +407,42 @@ struct Group {
       }
     }
   }
+  // ---- between the blocks of a cluster ----
+  METHOD void send_choices() const {
+    if (ROLES == 1 || role.last != CHOOSE) return;
+    const u32 to = shared_of_rank(shared + OF_CHOICES + 8 * thread(), role.next);
+    UNROLL for (int h = 0; h < 2; ++h) put_remote(to + 4 * h, choice[h]);
+    arrive_remote(shared_of_rank(choices_full(), role.next));
+  }
+  METHOD void receive_choices() {
+    if (ROLES == 1 || role.first != TARGET) return;
+    wait_for_remote(choices_full(), 0);
+    UNROLL for (int h = 0; h < 2; ++h) choice[h] = get_shared(shared + OF_CHOICES + 8 * thread() + 4 * h);
+  }
+  METHOD void send_targets() const {
+    if constexpr (ROLES > 1) {
+      if (role.last != TARGET) return;
+#pragma unroll 1
+      for (int d = 0; d < BRANCHES; ++d)
+        if (role.branches >> d & 1)
+          UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_remote(shared_of_rank(atoms_at(d, j), role.next), get_shared(atoms_at(d, j)));
+      // Two blocks may send: each has a word of its own.
+      put_remote(shared_of_rank(shared + OF_CHOICES + 8 * thread() + (role.branches & 1 ? 0 : 4), role.next), beyond);
+      arrive_remote(shared_of_rank(targets_full(), role.next));
+    }
+  }
+  METHOD void receive_targets() {
+    if constexpr (ROLES > 1) {
+      wait_for_remote(targets_full(), 0);
+      beyond = get_shared(shared + OF_CHOICES + 8 * thread());
+      if constexpr (ROLES == 5) beyond |= get_shared(shared + OF_CHOICES + 8 * thread() + 4);
+    }
+    if (a.mixture) mix();
+  }
   // Where x of this pass lies, once it is there.
   METHOD u32 fetch_x(Pass pass) {
     if constexpr (EARLY_X) {
-      if (pass != TARGET) wait_for(x_full(pass == LEARN), 0);
+      if (pass != TARGET || role.first == TARGET) wait_for(x_full(pass == LEARN), 0);
       return x_at(pass == LEARN);
     } else {
       sync();  // the last pass is through with this memory
@@ -401,9 +459,7 @@ struct Group {
 
   // ---- distributions ----
   // The mean of the atoms' numbers: Q up to the support, which keeps its order.
-  METHOD float mean_index(const Atoms& q, int h) const {
-    Exponentials x;
-    exponentials(x, q, h, quad());
+  METHOD float mean_index(const Exponentials& x) const {
     float s = 0.f;
     UNROLL for (int i = 0; i < PACKS; ++i)
       UNROLL for (int c = 0; c < 2; ++c) s = fma_(x.e[2 * i + c], (float)(8 * i + c + 2 * quad()), s);
@@ -413,7 +469,7 @@ struct Group {
   // distributions, and the rounding of 0.02 to BF16 was seen as 6 % noise in the gradient of a row.
   static METHOD u32 to_share(u32 sum) { return min((sum + 128) >> 8, 65535u); }
   // The projection of softmax(l) through r + discount z, into `atoms`. Sums are of integers (2^-24), in any order.
-  METHOD void project(const Atoms& l, int branch) const {
+  METHOD void project(const Atoms& l, int branch) {
     u32 out[2 * PACKS];
     const u32 scratch = atoms_at(branch, 0) - lane() * 4, mine = scratch + (lane() >> 2) * UNIT * 4;
     UNROLL for (int h = 0; h < 2; ++h) {
@@ -423,6 +479,8 @@ struct Group {
       const Outcome o = a.outcome.of(member)[at < a.rows ? at : a.rows - 1];
       const float r = (float)o.return_q20 * 9.5367431640625e-7f, gamma = (float)o.discount_q31 * 4.656612873077393e-10f;
       const float start = (r - a.v_min + gamma * a.v_min) * a.inv_dz, unit = 16777216.f / x.sum;
+      const float mean = fma_(gamma, mean_index(x), start);
+      if (mean < 0.f || mean > (float)(ATOMS - 1)) beyond |= 1u << h;
       __syncwarp();
       UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_shared(scratch + j * 128 + lane() * 4, 0);
       __syncwarp();
@@ -486,24 +544,26 @@ struct Group {
   }
   METHOD void total_loss() const {
     u64 sum = 0;
-    u32 good = 0, bad = 0;
+    u32 good = 0, bad = 0, edge = 0;
     UNROLL for (int h = 0; h < 2; ++h) {
       const float x = loss[h] * a.inv_branches;
       if (quad() != 0 || !inside(h)) continue;
       store(a.row_loss.of(member) + first + row() + 8 * h, x);
-      if (x < 1e6f) sum += (u64)(x * 4294967296.f), good += 1;
+      if (x < 1e6f) sum += (u64)(x * 4294967296.f), good += 1, edge += beyond >> h & 1;
       else bad += 1;
     }
     for (int lanes = 16; lanes; lanes /= 2) {
       sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
       good += __shfl_xor_sync(0xffffffffu, good, lanes);
       bad += __shfl_xor_sync(0xffffffffu, bad, lanes);
+      edge += __shfl_xor_sync(0xffffffffu, edge, lanes);
     }
     if (lane() != 0) return;
     LossTotal* const t = a.total.of(member);
     atomic_add(&t->loss_q32, sum);
     atomic_add(&t->rows, (u64)good);
     if (bad) atomic_add(&t->bad, (u64)bad);
+    if (edge) atomic_add(&t->edge, (u64)edge);
   }
 
   // ---- backward ----
@@ -621,13 +681,16 @@ FN void mean_biases(u32 at) {
   }
 }
 
-GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1) {
+GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_ROLES, 1, 1)) {
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), group = warp / 4;
   const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES, x_full = empty + 8 * STAGES;
   const int member = blockIdx.y;
+  const Role role = role_of(ROLES == 1 ? 0 : cluster_rank());
   if (threadIdx.x == 0) {
     for (int i = 0; i < STAGES; ++i) { barrier_init(full + 8 * i, 1); barrier_init(empty + 8 * i, 4 * GROUPS); }
     for (int i = 0; i < 2 * GROUPS; ++i) barrier_init(x_full + 8 * i, 1);
+    barrier_init(x_full + 16 * GROUPS, 128);
+    barrier_init(x_full + 16 * GROUPS + 8, ROLES == 5 ? 256 : 128);
     barriers_ready();
   }
   load_biases(a.online_bias, member, shared + OF_BIAS);
@@ -635,26 +698,29 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1) {
   __syncthreads();
   mean_biases(shared + OF_BIAS);
   mean_biases(shared + OF_BIAS + BIAS_BYTES);
-  __syncthreads();
+  if constexpr (ROLES > 1) cluster_sync();
+  else __syncthreads();
   if (group == GROUPS) {
     if constexpr (GROUPS == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
     if (threadIdx.x == 128 * GROUPS) {
       Loader l{shared, full, empty, 0, 0, member};
 #pragma unroll 1
-      for (int pass = CHOOSE; pass <= LEARN; ++pass)
-        l.forward(pass == TARGET ? a.target : a.online, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0);
-      l.backward(a.online);
+      for (int pass = role.first; pass <= role.last; ++pass)
+        l.forward(pass == TARGET ? a.target : a.online, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0, role.branches);
+      if (role.last == LEARN) l.backward(a.online);
     }
     return;
   }
   if constexpr (GROUPS == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
   Group g{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, 0,
-    group, ((int)blockIdx.x * GROUPS + group) * 64, member, {0, 0}, {0.f, 0.f}};
-  if (EARLY_X && g.thread() == 0) { g.request_x(0, a.rows + g.first); g.request_x(1, g.first); }
+    group, ((int)blockIdx.x / ROLES * GROUPS + group) * 64, member, role, {0, 0}, 0, {0.f, 0.f}};
+  if (EARLY_X && g.thread() == 0) {
+    if (role.first != LEARN) g.request_x(0, a.rows + g.first);
+    if (role.last == LEARN) g.request_x(1, g.first);
+  }
 #pragma unroll 1
-  for (int pass = CHOOSE; pass <= LEARN; ++pass) {
+  for (int pass = role.first; pass <= role.last; ++pass) {
     if (pass == LEARN) {
-      if (a.mixture) g.mix();
       UNROLL for (int h = 0; h < 2; ++h) {
         const int at = g.first + g.row() + 8 * h;
         const u8* const taken = a.actions.of(member) + (i64)(at < a.rows ? at : a.rows - 1) * a.ld_actions;
@@ -664,6 +730,9 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1) {
     }
     g.forward((Pass)pass);
   }
+  g.send_choices();
+  g.send_targets();
+  if (role.last != LEARN) return;
   g.total_loss();
   g.backward();
 }

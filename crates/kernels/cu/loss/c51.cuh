@@ -38,6 +38,7 @@ struct HeadShared {
   F8 value_gradient[ROWS][MAX_PACKS];           // sum of g over branches
   F8 q[ROWS][MAX_ACTIONS / 8 + 1];
   i32 best[MAX_BRANCHES][ROWS];
+  i32 beyond[ROWS];                             // whether a branch's target return is beyond the support
   F8 row_loss[ROWS / 8];
 };
 
@@ -119,7 +120,9 @@ template<class Tm> FN void choose(Tm& t, HeadShared& m, int branch, int actions)
 }
 
 // m.target[branch] = projection of the distribution of action m.best[branch] through r + discount z. reward(row) and
-// discount(row) are in units of the support. Ends with a barrier.
+// discount(row) are in units of the support. m.beyond: whether r + discount Q, the mean before any of it is clipped, lies
+// outside [v_min, v_max] for this branch or for one before it, from branch 0 on. Mass beyond the edge alone is no sign of
+// a support too narrow: a distribution that nobody has trained is spread over all of it. Ends with a barrier.
 template<class Tm, class Reward, class Discount>
 FN void project(Tm& t, const Head& h, HeadShared& m, int branch, Reward reward, Discount discount) {
   const int packs = packs_of(h);
@@ -128,18 +131,23 @@ FN void project(Tm& t, const Head& h, HeadShared& m, int branch, Reward reward, 
     const int row = j / packs, i = j % packs;
     const float r = reward(row), g = discount(row), last = (float)(h.atoms - 1);
     const float inv_z = 1.f / total_of(h, m.pmf[row]);
-    F8 index, s = constant<F8>(0.f);
+    F8 index, s = constant<F8>(0.f), place = constant<F8>(0.f);
     EACH8 put(index, k, (float)(8 * i + k));
     for (int source = 0; source < packs; ++source) {
       F8 b = (fma_(support(h, source), constant<F8>(g), constant<F8>(r)) - h.v_min) * h.inv_dz;
-      b = select(b < 0.f, constant<F8>(0.f), select(b > last, constant<F8>(last), b));
       const F8 p = m.pmf[row][source];  // not normalised; 0 beyond the atoms
+      place = fma_(b, p, place);
+      b = select(b < 0.f, constant<F8>(0.f), select(b > last, constant<F8>(last), b));
       EACH8 {
         const F8 d = 1.f - abs_(index - at(b, k));
         s = fma_(select(d < 0.f, constant<F8>(0.f), d), constant<F8>(at(p, k)), s);
       }
     }
     m.target[branch][row][i] = keep(s * inv_z, i, h.atoms, 0.f);
+    if (i == 0) {
+      const float mean = fold8<Add>(place) * inv_z;
+      m.beyond[row] = (branch > 0 && m.beyond[row]) || mean < 0.f || mean > last;
+    }
   });
   t.sync();
 }

@@ -7,7 +7,8 @@
 //   g_d = scale (softmax(l_d[action_d]) - m_d),   scale = 1 / (B D)
 // Shapes: x_online [2B, streams * H]: rows of s, then of s'; x_target [B, …]: s'. Stream 0 is V's, 1 + d branch d's.
 //   w [units * unit_ld, H], bias [1, units * unit_ld]; d_logits [B, units * unit_ld]; actions [B, D]; outcome [B].
-//   row_loss [B]; total: loss summed over rows as a 2^-32 fixed-point integer, and rows counted. Overwrites all but
+//   row_loss [B]; total: loss summed over rows as a 2^-32 fixed-point integer, and rows counted, of them those whose
+//   target return r + discount Q(s', a*; target) lies outside the support for some branch (`edge`). Overwrites all but
 //   total, which it adds to. From logits instead: logits_online [2B, …], logits_target [B, …].
 // A loss that is not finite counts as `bad` and adds nothing.
 // HEAD_PORTABLE=1 keeps the tensor cores out: the reference that the fast product is tested against.
@@ -18,10 +19,9 @@
 #endif
 #include "platform.cuh"
 #include "c51.cuh"
+#include "outcome.cuh"
 
-// n-step return; gamma^m, 0 where terminated; which row of the replay it is; m.
-struct Outcome { i32 return_q20; u32 discount_q31, index, steps; };
-struct LossTotal { u64 loss_q32, rows, bad; };
+struct LossTotal { u64 loss_q32, rows, bad, edge; };
 struct HeadArgs {
   Members<const real> x_online, x_target, w_online, b_online, w_target, b_target;
   Members<const u8> actions;
@@ -140,8 +140,13 @@ template<bool FROM_LOGITS, class Tm> FN void head_loss(const HeadArgs& a, HeadSh
     const float loss = at(m.row_loss[row / 8], row % 8) * a.inv_branches;
     store(a.row_loss.of(t.member) + first + row, loss);
     LossTotal* const total = a.total.of(t.member);
-    if (loss < 1e6f) atomic_add(&total->loss_q32, (u64)(loss * 4294967296.f)), atomic_add(&total->rows, 1ull);
-    else atomic_add(&total->bad, 1ull);
+    if (loss < 1e6f) {
+      atomic_add(&total->loss_q32, (u64)(loss * 4294967296.f));
+      atomic_add(&total->rows, 1ull);
+      if (m.beyond[row]) atomic_add(&total->edge, 1ull);
+    } else {
+      atomic_add(&total->bad, 1ull);
+    }
   });
 }
 KERNEL(value_head_loss, HeadArgs, HeadShared, 256, 256, 1) { head_loss<false>(a, m, t); }

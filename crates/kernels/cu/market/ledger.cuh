@@ -6,11 +6,13 @@
 FN Reward plain_reward(const Rules& r, i64 before, i64 after) { return step_reward(r, before, after, 1000000, 0); }
 
 // Carries out a decision at the close of bars[at] into `row` and `fills` [MAX_FILLS]. ends: the next close is the last.
-FN void record_decision(const Rules& r, Account& a, const Bar* bars, u32 at, Action action, bool ends, LedgerRow& row,
+// The row holds the action as it was sent, so that playing its actions again gives the same row under any rules on types.
+FN void record_decision(const Rules& r, Account& a, const Bar* bars, u32 at, Action chosen, bool ends, LedgerRow& row,
                         FillRow* fills) {
   Recorder rec{fills, 0, false, 0, 0};
+  const Action action = sent_as(r, chosen);
   const Bar& bar = bars[at + 1];
-  const Outcome o = decide(r, a, bars[at], bar, action, rec);
+  const Decided o = decide(r, a, bars[at], bar, action, rec);
   if (!rec.met) rec.worst(mark(bar), o.after);
   const Reward reward = plain_reward(r, o.before, o.after);
   const u8 flags = (u8)(o.flags | reward.flags | RECORDED | (ends ? TRUNCATED : 0));

@@ -35,7 +35,7 @@ struct alignas(16) Rules {
   i32 financing_long_e7, financing_short_e7;  // a year
   i32 financing_borrowed;  // 0: on the whole notional; 1: a long pays on what it borrows, a short on the whole
   i32 stop_e4;      // stop distance in ATRs, 1e-4; 0 is no stop
-  i32 reserved;
+  i32 market_orders;  // 1: whatever type is chosen, a market order is sent
 };
 
 // How an order ended: nothing to do, all filled, cut by volume or margin, too small to send, limit not traded through,
@@ -62,6 +62,8 @@ struct alignas(16) Account {
 enum OrderType { MARKET, MAKER, IOC };
 enum Urgency { PATIENT, NORMAL, AGGRESSIVE };
 struct Action { u8 exposure, type, urgency; };  // 0..8 is -1..+1; OrderType; Urgency
+// The action as it is sent.
+FN Action sent_as(const Rules& r, Action a) { return Action{a.exposure, r.market_orders ? (u8)MARKET : a.type, a.urgency}; }
 
 enum Flag { TERMINATED = 1, TRUNCATED = 2, REWARD_FLOOR = 4, REWARD_SATURATED = 8, STOPPED = 16, LIQUIDATED = 32,
             RECORDED = 128 };

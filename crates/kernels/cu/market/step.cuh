@@ -75,18 +75,19 @@ template<class Rec> struct Desk {
   }
 };
 
-struct Outcome {
+struct Decided {
   i64 before, after;  // equity at the marks of both closes, money
   i32 target, order, filled;  // lots: target; target - position as sent; lots of it that filled, unsigned
   u8 flags;           // of Flag, without what the reward adds
 };
 
 template<class Rec>
-FN Outcome decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action action, Rec& rec) {
+FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action chosen, Rec& rec) {
+  const Action action = sent_as(r, chosen);
   const i32 close = mark(seen);
   const bool after_gap = bar.gap_seconds != 0;
   Desk<Rec> desk{r, a, seen, bar, rec, close, half_spread(r, seen, after_gap), false};
-  Outcome out{mark_to_market(r, a, close), 0, 0, 0, 0, 0};
+  Decided out{mark_to_market(r, a, close), 0, 0, 0, 0, 0};
   bool clamp;
   out.target = target_position(r, (i32)action.exposure - 4, out.before, close, clamp);
   a.clamped += clamp;

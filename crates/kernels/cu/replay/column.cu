@@ -5,12 +5,10 @@
 // Shapes: state [rows, S] shared by all members; actions [rows, D]; outcome [rows]; x [2B, S]; D bytes of actions.
 #include "platform.cuh"
 #include "rng.cuh"
+#include "optimiser.cuh"
+#include "outcome.cuh"
 
-struct Outcome { i32 return_q20; u32 discount_q31, index, steps; };
-struct OptimiserStateHead { u64 step, rest[3]; };
-struct HyperHead { u64 rest[3], seed; u32 more[4]; };
-
-struct SampleArgs { Members<u32> index; Members<const OptimiserStateHead> state; Members<const HyperHead> hyper; i32 batch, rows; };
+struct SampleArgs { Members<u32> index; Members<const OptimiserState> state; Members<const Hyper> hyper; i32 batch, rows; };
 KERNEL(column_sample, SampleArgs, None, 256, 256, 1) {
   const u64 step = a.state.of(t.member)->step, seed = a.hyper.of(t.member)->seed;
   const int base = (int)t.index * 256, left = a.batch - base;

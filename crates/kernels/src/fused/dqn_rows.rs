@@ -130,6 +130,12 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         .collect();
     let tiles = batch.div_ceil(ROWS_PER_GROUP);
     let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
+    let roles = match FEW_TILES / (tiles * members) {
+        0 | 1 => 1,
+        2 => 2,
+        5.. if branches > 1 => 5,
+        _ => 3,
+    };
     let mut reads = x.online.views();
     reads.extend(x.target.views());
     reads.extend([x.mean, x.x, x.actions, x.outcome, x.total]);
@@ -137,10 +143,10 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         .chain(x.gradients)
         .chain([x.head_gradient, x.row_loss, x.total])
         .collect();
-    let teams = tiles.div_ceil(groups);
+    let teams = tiles.div_ceil(groups) * roles;
     let mut out = launch(&tree::DQN_ROWS, DType::Bf16, (teams, members), &args, &reads, &writes);
     out.defines = shape.defines();
-    out.defines.push(("DQN_GROUPS", groups as u32));
+    out.defines.extend([("DQN_GROUPS", groups as u32), ("DQN_ROLES", roles as u32)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();
     Ok(out)
 }

@@ -125,6 +125,9 @@ pub struct LossTotal {
     pub rows: u64,
     /// Rows whose loss was not finite.
     pub bad: u64,
+    /// Of the rows summed, those whose target return lies outside the support for some branch: return and discounted Q
+    /// of the target net, before clipping. A share of [`LossTotal::rows`] that tells whether the support fits.
+    pub edge: u64,
 }
 
 /// Where the logits come from.

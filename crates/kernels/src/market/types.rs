@@ -85,8 +85,8 @@ pub struct Rules {
     pub financing_borrowed: i32,
     /// Stop distance in ATRs, 1e-4; 0 is no stop.
     pub stop_e4: i32,
-    /// Zero.
-    pub reserved: i32,
+    /// 1: whatever type is chosen, a market order is sent. 0: the type that is chosen.
+    pub market_orders: i32,
 }
 
 /// State of one account between decisions. Equity is derived at a mark, never stored.

@@ -59,8 +59,10 @@ pub fn reward(rules: &Rules, before: i128, after: i128, unit: Unit) -> (i32, i32
     (q20(r).0, scaled, flags)
 }
 
-/// One decision at the close of `seen`, carried out in `bar`. `action` is exposure 0..9, order type, urgency.
+/// One decision at the close of `seen`, carried out in `bar`. `action` is exposure 0..9, order type, urgency; the row says
+/// what of it was sent.
 pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8; 3], unit: Unit) -> Step {
+    let action = if rules.market_orders == 1 { [action[0], 0, action[2]] } else { action };
     let mut s = Session::open(rules, account, seen, bar);
     let before = equity(rules, account, s.close);
     let target = s.target(action[0], before);

@@ -1,7 +1,7 @@
 //! Random rules, bars and actions.
 
 use super::{Dice, Member};
-use foxhunt_market::{Account, Bar, FinancingBase, RuleBook, Rules, new_account};
+use foxhunt_market::{Account, Bar, FinancingBase, OrderTypes, RuleBook, Rules, new_account};
 
 /// Rules drawn wide: every switch both ways, rates of either sign, leverage from 0.5 to 500.
 pub fn random_rules(dice: &mut Dice, highest: i32) -> Rules {
@@ -31,6 +31,7 @@ pub fn random_rules(dice: &mut Dice, highest: i32) -> Rules {
             ruin_e4: draw(100, 6_000),
             max_leverage_e4: dice.magnitude(5_000, 5_000_000) as i32,
             start_cash: dice.magnitude(100_000, largest),
+            orders: if dice.chance(4) { OrderTypes::Market } else { OrderTypes::All },
             ..RuleBook::default()
         };
         if let Ok(row) = book.row() {

@@ -1,5 +1,5 @@
 use super::{Operation, gradient_norm::GradientNorm};
-use crate::{Lowering, Net, Plan, PlanError, Tensor};
+use crate::{Lowering, MemoryPurpose, Net, Plan, PlanError, Tensor};
 use foxhunt_core::Rounding;
 use foxhunt_device::Command;
 use foxhunt_kernels::{
@@ -31,6 +31,7 @@ impl Optimise {
     pub fn push(plan: &mut Plan, net: &Net, state: (Tensor, Tensor)) {
         let name = format!("{}.norm", net.name);
         let norm = plan.buffer(&name, Element::U64, 1, norm_partials(net.tiles));
+        plan.set_purpose(norm, MemoryPurpose::Workspace);
         plan.run(GradientNorm { gradient: net.gradient, partial: norm });
         Self::push_normed(plan, net, state, norm);
     }

@@ -1,5 +1,5 @@
 use super::{Operation, column_parts, gradient_of, shape_error};
-use crate::{Gradients, Lowering, Plan, PlanError, Tensor};
+use crate::{Gradients, Lowering, MemoryPurpose, Plan, PlanError, Tensor};
 use foxhunt_device::Command;
 use foxhunt_kernels::{View, layer};
 
@@ -85,7 +85,8 @@ pub(super) fn push_bias_gradient(
     let parts = column_parts(batch);
     let part = (parts > 1).then(|| {
         let name = format!("{}.parts", plan.info(db).name);
-        plan.real_buffer(&name, parts, width)
+        let part = plan.real_buffer(&name, parts, width);
+        plan.with_purpose(part, MemoryPurpose::Workspace)
     });
     plan.run(BiasBackward { dy, relu, db, part });
     db

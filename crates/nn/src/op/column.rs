@@ -1,5 +1,5 @@
 use super::Operation;
-use crate::{Lowering, Plan, PlanError, Tensor};
+use crate::{Lowering, MemoryPurpose, Plan, PlanError, Tensor};
 use foxhunt_device::Command;
 use foxhunt_kernels::{Element, loss::Outcome, replay};
 
@@ -48,6 +48,9 @@ impl ColumnReplay {
             batch_actions: plan.buffer("batch.actions", Element::U8, batch, branches),
             batch_outcome: plan.buffer("batch.outcome", outcome, batch, 1),
         };
+        for stored in [tensors.state, tensors.actions, tensors.outcome] {
+            plan.set_purpose(stored, MemoryPurpose::Replay);
+        }
         plan.run(ColumnReplay { tensors, key });
         tensors
     }

@@ -1,5 +1,5 @@
 use super::{HeadSamples, Operation};
-use crate::{Lowering, Net, Plan, PlanError, Tensor};
+use crate::{Lowering, MemoryPurpose, Net, Plan, PlanError, Tensor};
 use foxhunt_device::Command;
 use foxhunt_kernels::{
     Element, View,
@@ -61,6 +61,7 @@ impl FusedStep {
         let (activations, gradients) = (layers("online.h"), layers("d.online.z"));
         let head_gradient = plan.real_buffer("d.head", batch, shape.streams() * GRADIENT_COLUMNS);
         let mean = plan.real_buffer("head.mean", mean_rows(&shape.head), shape.stream);
+        plan.set_purpose(mean, MemoryPurpose::Workspace);
         let norm = plan.buffer(
             &format!("{}.norm", net.name),
             Element::U64,

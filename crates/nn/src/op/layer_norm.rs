@@ -1,5 +1,5 @@
 use super::{Operation, column_parts, gradient_of, shape_error};
-use crate::{Gradients, Lowering, Plan, PlanError, Tensor};
+use crate::{Gradients, Lowering, MemoryPurpose, Plan, PlanError, Tensor};
 use foxhunt_device::Command;
 use foxhunt_kernels::layer;
 
@@ -71,7 +71,8 @@ impl Operation for LayerNorm {
         let parts = column_parts(rows).max(rows.min(64));
         let [part_gain, part_bias] = [dgain, dbias].map(|p| {
             let name = format!("{}.parts", plan.info(p).name);
-            plan.real_buffer(&name, parts, cols)
+            let part = plan.real_buffer(&name, parts, cols);
+            plan.with_purpose(part, MemoryPurpose::Workspace)
         });
         plan.run(LayerNormBackward {
             x: self.x,

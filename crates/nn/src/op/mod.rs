@@ -25,7 +25,7 @@ pub use softmax::Softmax;
 pub use sum::Sum;
 pub use value_head::{HeadNets, HeadSamples, ValueHeadAct, ValueHeadLoss};
 
-use crate::{Gradients, Lowering, Plan, PlanError, Tensor};
+use crate::{Gradients, Lowering, MemoryPurpose, Plan, PlanError, Tensor};
 use foxhunt_device::Command;
 
 /// An operation of a plan.
@@ -74,9 +74,13 @@ fn shape_error<T>(op: &'static str, what: impl Into<String>) -> Result<T, PlanEr
 fn gradient_of(plan: &mut Plan, x: Tensor, rows: usize) -> Tensor {
     let info = plan.info(x);
     let (name, cols, ld) = (format!("d.{}", info.name), info.cols, info.ld);
+    let purpose = match info.purpose {
+        MemoryPurpose::Weights => MemoryPurpose::Gradients,
+        _ => MemoryPurpose::Activations,
+    };
     let d = plan.real_buffer(&name, rows, cols);
     plan.set_ld(d, ld);
-    d
+    plan.with_purpose(d, purpose)
 }
 
 /// Runs of rows that a column sum over `rows` rows is split into: a function of the rows alone, since it decides the

@@ -36,6 +36,8 @@ impl Sum {
         }
         let y = plan.result(name, first.rows, first.cols, x);
         plan.set_ld(y, first.ld);
+        // Of gradients, mostly: the sum is for what its summands are for.
+        plan.set_purpose(y, first.purpose);
         plan.run(Sum { x: x.to_vec(), y });
         Ok(y)
     }

@@ -27,20 +27,31 @@ impl Plan {
             if t.place != Place::Own {
                 continue;
             }
-            let members = if t.shared { 1 } else { self.members };
-            let stride = match t.element {
-                Element::Real(_) => (t.rows * t.ld).next_multiple_of(8),
-                _ => t.rows * t.ld,
-            };
-            strides[i] = stride;
+            strides[i] = self.member_stride(i);
             offsets[i] = end;
-            let used = end + stride * members * t.element.bytes();
+            let used = end + self.own_bytes(i);
             end = (used + options.guard_bytes).next_multiple_of(ARENA_ALIGN);
             if options.guard_bytes > 0 {
                 guards.push((used, end, t.name.clone()));
             }
         }
         Layout { offsets, strides, guards, bytes: end }
+    }
+
+    /// Elements from one member's part of a tensor to the next.
+    fn member_stride(&self, t: usize) -> usize {
+        let t = &self.tensors[t];
+        match t.element {
+            Element::Real(_) => (t.rows * t.ld).next_multiple_of(8),
+            _ => t.rows * t.ld,
+        }
+    }
+
+    /// Bytes of a tensor that has its own stretch of the arena, all members.
+    pub(super) fn own_bytes(&self, t: usize) -> usize {
+        let info = &self.tensors[t];
+        let members = if info.shared { 1 } else { self.members };
+        self.member_stride(t) * members * info.element.bytes()
     }
 
     /// The tensor whose memory `t` lies in, itself or another, and how many elements in.

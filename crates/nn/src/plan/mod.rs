@@ -4,12 +4,14 @@ mod autodiff;
 mod display;
 mod error;
 mod layout;
+mod memory;
 mod net;
 mod rules;
 mod runtime;
 
 pub use autodiff::Gradients;
 pub use error::PlanError;
+pub use memory::{Memory, MemoryBytes, MemoryPurpose};
 pub use net::{Init, LowWords, Net, NetParam, ParamPart, ParamSpec};
 pub use rules::PlanFault;
 pub use runtime::{Lowering, Options, Runtime};
@@ -50,6 +52,8 @@ pub struct TensorInfo {
     pub ld: usize,
     /// Whether all members share it.
     pub shared: bool,
+    /// What its memory is for.
+    pub purpose: MemoryPurpose,
     pub(crate) place: Place,
     /// Whether a parameter's gradient flows through it.
     pub(crate) differentiable: bool,
@@ -134,7 +138,8 @@ impl Plan {
         });
     }
 
-    /// A buffer that the host fills, or that an operation writes: `[rows, cols]` per member.
+    /// A buffer that the host fills, or that an operation writes: `[rows, cols]` per member. Its memory is for activations
+    /// where it is real, else for integers, until [`Plan::set_purpose`] says otherwise; so with all that follow.
     pub fn buffer(&mut self, name: &str, element: Element, rows: usize, cols: usize) -> Tensor {
         self.add(name, element, rows, cols, false)
     }
@@ -144,9 +149,21 @@ impl Plan {
         self.add(name, self.real(), rows, cols, false)
     }
 
-    /// A buffer that all members share, and none writes: a data table.
+    /// A buffer that all members share, and none writes: a data table, and so is its purpose.
     pub fn table(&mut self, name: &str, element: Element, rows: usize, cols: usize) -> Tensor {
-        self.add(name, element, rows, cols, true)
+        let t = self.add(name, element, rows, cols, true);
+        self.with_purpose(t, MemoryPurpose::Data)
+    }
+
+    /// Says what a tensor's memory is for.
+    pub fn set_purpose(&mut self, t: Tensor, purpose: MemoryPurpose) {
+        self.tensors[t.0 as usize].purpose = purpose;
+    }
+
+    /// As [`Plan::set_purpose`]; returns the tensor.
+    pub(crate) fn with_purpose(&mut self, t: Tensor, purpose: MemoryPurpose) -> Tensor {
+        self.set_purpose(t, purpose);
+        t
     }
 
     /// A buffer that somebody else laid out in `arena`: the environments' observations, say.
@@ -159,6 +176,8 @@ impl Plan {
             cols: view.cols,
             ld: view.ld,
             shared: view.member_stride == 0 && self.members > 1,
+            // Its owner counts it.
+            purpose: MemoryPurpose::Activations,
             place: Place::External(self.externals.len() - 1),
             differentiable: false,
         })
@@ -185,6 +204,10 @@ impl Plan {
             cols,
             ld,
             shared,
+            purpose: match element {
+                Element::Real(_) => MemoryPurpose::Activations,
+                _ => MemoryPurpose::Integers,
+            },
             place: Place::Own,
             differentiable: false,
         })

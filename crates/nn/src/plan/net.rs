@@ -3,7 +3,7 @@
 //! The image decides where a parameter lies; what a parameter *is* does not depend on it. Checkpoints and random
 //! counters speak of logical elements (part, row, column), through [`PackId`]s and [`NetParam::part_elements`].
 
-use super::{Place, Plan, Tensor, TensorInfo, leading_dimension};
+use super::{MemoryPurpose, Place, Plan, Tensor, TensorInfo, leading_dimension};
 use foxhunt_core::{
     DType, Rounding, Weights,
     rng::{Purpose, draw},
@@ -219,19 +219,29 @@ impl Plan {
             next_tensor += spec.parts.len() as u32;
         }
         let tiles = offset.div_ceil(IMAGE_COLUMNS).max(1);
-        let mut image = |suffix: &str| self.real_buffer(&format!("{name}.{suffix}"), tiles, IMAGE_COLUMNS);
-        let [weight, target, m, v, gradient] = ["weight", "target", "m", "v", "gradient"].map(&mut image);
         let storage = self.storage();
         let paired = storage.weights == Weights::Paired && self.dtype() == DType::Bf16;
-        let mut low = |of: &str| self.real_buffer(&format!("{name}.{of}_low"), tiles, IMAGE_COLUMNS);
-        let low = paired.then(|| LowWords { weight: low("weight"), target: low("target") });
+        let mut image = |suffix: &str, purpose: MemoryPurpose| {
+            let t = self.real_buffer(&format!("{name}.{suffix}"), tiles, IMAGE_COLUMNS);
+            self.with_purpose(t, purpose)
+        };
+        let weight = image("weight", MemoryPurpose::Weights);
+        let target = image("target", MemoryPurpose::Targets);
+        let [m, v] = ["m", "v"].map(|name| image(name, MemoryPurpose::Moments));
+        let gradient = image("gradient", MemoryPurpose::Gradients);
+        let low = paired.then(|| LowWords {
+            weight: image("weight_low", MemoryPurpose::Weights),
+            target: image("target_low", MemoryPurpose::Targets),
+        });
         let id = Element::Struct(size_of::<PackId>() as u32);
         let ids = self.table(&format!("{name}.ids"), id, tiles, IMAGE_COLUMNS / 8);
+        self.set_purpose(ids, MemoryPurpose::Integers);
         let params = specs
             .into_iter()
             .zip(placed)
             .map(|(spec, (offset, ld, first_tensor))| {
                 let mut view = |suffix: &str, of: Tensor, differentiable: bool| {
+                    let purpose = self.info(of).purpose;
                     let info = TensorInfo {
                         name: format!("{}{suffix}", spec.name),
                         element: self.real(),
@@ -239,6 +249,7 @@ impl Plan {
                         cols: spec.cols,
                         ld,
                         shared: false,
+                        purpose,
                         place: Place::Own,
                         differentiable,
                     };

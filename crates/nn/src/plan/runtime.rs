@@ -1,6 +1,6 @@
 //! A plan on a device: one arena, every program compiled.
 
-use super::{Plan, PlanError, Tensor};
+use super::{Memory, Plan, PlanError, Tensor};
 use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{Arena, Device, Program};
 use foxhunt_kernels::{Element, TREE, View};
@@ -44,6 +44,7 @@ pub struct Runtime {
     programs: BTreeMap<String, Program>,
     lowering: Lowering,
     guards: Vec<(usize, usize, String)>,
+    memory: Memory,
     // After the programs, which point into them.
     arena: Arena,
     externals: Vec<Arc<Arena>>,
@@ -75,7 +76,8 @@ impl Plan {
                 externals.push(owner.clone());
             }
         }
-        let runtime = Runtime { programs, lowering, guards: layout.guards, arena, externals };
+        let memory = self.memory_of(&layout);
+        let runtime = Runtime { programs, lowering, guards: layout.guards, memory, arena, externals };
         for net in &self.nets {
             runtime.write_raw(net.ids, &net.pack_ids())?;
         }
@@ -108,6 +110,11 @@ impl Runtime {
     /// Bytes of the plan's own arena.
     pub fn bytes(&self) -> usize {
         self.arena.bytes()
+    }
+
+    /// What the bytes of that arena are for.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// The buffer of a tensor.

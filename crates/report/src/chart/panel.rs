@@ -6,7 +6,7 @@ use crate::svg::{Anchor, Size, Svg};
 
 /// Where data goes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Panel {
+pub struct Panel {
     left: f64,
     top: f64,
     width: f64,
@@ -17,44 +17,55 @@ pub(super) struct Panel {
 
 impl Panel {
     /// A panel across the drawing, with room for the labels of the y axis on its left.
-    pub(super) fn across(size: Size, top: f64, height: f64, x: (f64, f64), y: (f64, f64)) -> Self {
+    pub fn across(size: Size, top: f64, height: f64, x: (f64, f64), y: (f64, f64)) -> Self {
         let left = if size.narrow { 52.0 } else { 72.0 };
         // A single point still needs a span, one that its own size does not swallow.
         let x = if x.1 > x.0 { x } else { (x.0, x.0 + 1.0 + x.0.abs() * 1e-6) };
         Self { left, top, width: size.width - left - 10.0, height, x, y }
     }
 
-    pub(super) fn px(&self, x: f64) -> f64 {
+    /// Where a value of the x axis is.
+    pub fn px(&self, x: f64) -> f64 {
         self.left + (x - self.x.0) / (self.x.1 - self.x.0) * self.width
     }
 
-    pub(super) fn py(&self, y: f64) -> f64 {
+    /// Where a value of the y axis is.
+    pub fn py(&self, y: f64) -> f64 {
         self.top + (self.y.1 - y) / (self.y.1 - self.y.0) * self.height
     }
 
-    pub(super) fn to_pixels(self, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    /// Where points are.
+    pub fn to_pixels(self, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         points.iter().map(|&(x, y)| (self.px(x), self.py(y))).collect()
     }
 
+    /// A panel from its left upper corner, for drawings whose labels need more room than numbers do.
+    pub fn at((left, top): (f64, f64), (width, height): (f64, f64), x: (f64, f64), y: (f64, f64)) -> Self {
+        Self { left, top, width, height, x, y }
+    }
+
     /// One bucket for every two pixels.
-    pub(super) fn buckets(&self) -> usize {
+    pub fn buckets(&self) -> usize {
         (self.width / 2.0) as usize
     }
 
-    pub(super) fn right(&self) -> f64 {
+    /// Its right edge.
+    pub fn right(&self) -> f64 {
         self.left + self.width
     }
 
-    pub(super) fn left(&self) -> f64 {
+    /// Its left edge.
+    pub fn left(&self) -> f64 {
         self.left
     }
 
-    pub(super) fn bottom(&self) -> f64 {
+    /// Its lower edge.
+    pub fn bottom(&self) -> f64 {
         self.top + self.height
     }
 
     /// Grid lines and labels of the y axis; `label` writes a value with so many decimals.
-    pub(super) fn y_axis(&self, svg: &mut Svg, label: impl Fn(f64, usize) -> String) {
+    pub fn y_axis(&self, svg: &mut Svg, label: impl Fn(f64, usize) -> String) {
         let ticks = round_ticks(self.y.0, self.y.1, ((self.height / 36.0) as usize).max(3));
         let decimals = tick_decimals(&ticks);
         for value in ticks {
@@ -65,8 +76,17 @@ impl Panel {
     }
 
     /// Plain numbers on the y axis.
-    pub(super) fn y_numbers(&self, svg: &mut Svg) {
+    pub fn y_numbers(&self, svg: &mut Svg) {
         self.y_axis(svg, decimal);
+    }
+
+    /// Round numbers and their grid lines along the bottom.
+    pub fn x_numbers(&self, svg: &mut Svg, count: usize) {
+        let ticks = round_ticks(self.x.0, self.x.1, count);
+        let decimals = tick_decimals(&ticks);
+        for value in ticks {
+            self.date(svg, value, &decimal(value, decimals));
+        }
     }
 
     /// How many dates fit side by side.
@@ -75,7 +95,7 @@ impl Panel {
     }
 
     /// Dates along the bottom, of an x axis in ns.
-    pub(super) fn dates(&self, svg: &mut Svg) {
+    pub fn dates(&self, svg: &mut Svg) {
         let count = self.date_count();
         for (ns, label) in time_ticks(self.x.0 as i64, self.x.1 as i64, count) {
             self.date(svg, ns as f64, &label);
@@ -83,7 +103,7 @@ impl Panel {
     }
 
     /// The same lines without labels, for a panel above one that has them.
-    pub(super) fn date_lines(&self, svg: &mut Svg) {
+    pub fn date_lines(&self, svg: &mut Svg) {
         let count = self.date_count();
         for (ns, _) in time_ticks(self.x.0 as i64, self.x.1 as i64, count) {
             self.date_line(svg, ns as f64);
@@ -91,13 +111,13 @@ impl Panel {
     }
 
     /// A vertical line without a label.
-    pub(super) fn date_line(&self, svg: &mut Svg, x: f64) {
+    pub fn date_line(&self, svg: &mut Svg, x: f64) {
         let x = self.px(x);
         svg.line("grid", (x, self.top), (x, self.bottom()));
     }
 
     /// One mark on the x axis.
-    pub(super) fn date(&self, svg: &mut Svg, x: f64, label: &str) {
+    pub fn date(&self, svg: &mut Svg, x: f64, label: &str) {
         self.date_line(svg, x);
         let x = self.px(x);
         // Labels at the very edges would be cut off.
@@ -106,19 +126,19 @@ impl Panel {
     }
 
     /// A line at a value, across the panel.
-    pub(super) fn level(&self, svg: &mut Svg, class: &str, value: f64) {
+    pub fn level(&self, svg: &mut Svg, class: &str, value: f64) {
         let y = self.py(value);
         svg.line(class, (self.left, y), (self.right(), y));
     }
 
     /// The heading within the panel's top left corner.
-    pub(super) fn heading(&self, svg: &mut Svg, text: &str) {
+    pub fn heading(&self, svg: &mut Svg, text: &str) {
         svg.text("heading", (self.left, self.top - 7.0), Anchor::Start, text);
     }
 }
 
 /// Least and greatest y of several lines, none if there is no finite y.
-pub(super) fn extent<'a>(lines: impl IntoIterator<Item = &'a Vec<(f64, f64)>>) -> (f64, f64) {
+pub fn extent<'a>(lines: impl IntoIterator<Item = &'a Vec<(f64, f64)>>) -> (f64, f64) {
     let finite = lines.into_iter().flatten().map(|&(_, y)| y).filter(|y| y.is_finite());
     finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| (low.min(y), high.max(y)))
 }

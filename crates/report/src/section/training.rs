@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use crate::chart::curve;
+use crate::format::percent;
 use crate::input::LearningCurve;
 
 /// Loss, return and share of random actions by epoch; none without curves.
@@ -29,7 +30,21 @@ pub(crate) fn training(curves: &[LearningCurve]) -> Option<Markup> {
                 }
                 div.small-charts { @for chart in charts.into_iter().flatten() { div { (chart) } } }
             }
+            @if let Some((mean, most)) = edge(curves) {
+                p.notes {
+                    "Target returns beyond the support of the value distribution, where they are clipped: "
+                    (percent(mean, 2)) " of the samples, at most " (percent(most, 2)) " in an epoch of a member."
+                }
+            }
             @if lost > 0 { p.notes { "Left out: " (lost) " epochs whose loss was not a finite number." } }
         }
     })
+}
+
+/// Mean and largest share of target returns beyond the support, of the epochs that say.
+fn edge(curves: &[LearningCurve]) -> Option<(f64, f64)> {
+    let points = curves.iter().flat_map(|curve| &curve.points);
+    let shares: Vec<f64> = points.map(|point| point.edge_share).filter(|share| share.is_finite()).collect();
+    let most = shares.iter().copied().reduce(f64::max)?;
+    Some((shares.iter().sum::<f64>() / shares.len() as f64, most))
 }

@@ -86,6 +86,26 @@ impl Reference<'_> {
         m
     }
 
+    /// Whether the target return of one branch lies beyond the support: of whichever action F32 may take for the best;
+    /// nothing where that is too close to call.
+    fn beyond(&self, next: &[Vec<f64>], later: &[Vec<f64>], o: Outcome) -> Option<bool> {
+        let q: Vec<f64> = next.iter().map(|l| self.q(l)).collect();
+        let best = q.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+        let (low, high) = (f64::from(self.shape.v_min), f64::from(self.shape.v_max));
+        let mut found = None;
+        for (_, l) in q.iter().zip(later).filter(|(q, _)| **q >= best - 1e-4) {
+            let r = f64::from(o.return_q20) / f64::from(1 << 20);
+            let mean = r + f64::from(o.discount_q31) / (1_u64 << 31) as f64 * self.q(l);
+            let outside = (low - mean).max(mean - high);
+            let beyond = outside > 0.0;
+            if outside.abs() < 1e-4 || found.is_some_and(|f| f != beyond) {
+                return None;
+            }
+            found = Some(beyond);
+        }
+        found
+    }
+
     /// Targets of one row, `[branch][atom]`.
     fn targets(&self, next: &[Vec<Vec<f64>>], later: &[Vec<Vec<f64>>], o: Outcome) -> Vec<Vec<f64>> {
         let mut m: Vec<Vec<f64>> = next
@@ -202,11 +222,12 @@ impl Case for ValueHead {
         runtime.write_raw(actions, &chosen)?;
         let outcomes: Vec<Outcome> = (0..p * batch)
             .map(|i| Outcome {
-                // Rows far beyond both ends of the support, rows on the grid, terminated rows.
+                // Rows far beyond both ends of the support, rows near an end, rows on the grid, terminated rows.
                 return_q20: match i % 5 {
                     0 => 40 << 20,
                     1 => -(40 << 20),
                     2 => 0,
+                    3 => ((10.0 + random.normal()) * f64::from(1 << 20)) as i32,
                     _ => (random.normal() * 2.0 * f64::from(1 << 20)) as i32,
                 },
                 discount_q31: match i % 3 {
@@ -230,12 +251,18 @@ impl Case for ValueHead {
             let values = if real { runtime.read(t)? } else { Vec::new() };
             Ok(Output { name: name.into(), bytes: runtime.read_bytes(t)?, values })
         };
+        let counted: Vec<u64> = runtime.read_raw::<LossTotal>(total)?.iter().map(|t| t.edge).collect();
         let outputs = vec![
             out("d.logits", d)?,
             out("row loss", row_loss)?,
             out("q", q)?,
             out("gradient", net.gradient)?,
             out("d.x", inputs.gradient)?,
+            Output {
+                name: "returns beyond the support".into(),
+                bytes: bytemuck::cast_slice(&counted).to_vec(),
+                values: Vec::new(),
+            },
         ];
         if check {
             let logical = |t: Tensor, param: &foxhunt_nn::NetParam| -> Result<Vec<Matrix>, CaseError> {
@@ -288,6 +315,13 @@ impl Case for ValueHead {
             for (m, t) in totals.iter().enumerate() {
                 let want: f64 = losses[m * batch..(m + 1) * batch].iter().map(|x| f64::from(*x)).sum();
                 let got = t.loss_q32 as f64 / 4_294_967_296.0;
+                let (sure, open) = edge(&reference, &data, m);
+                if !(sure..=sure + open).contains(&t.edge) {
+                    return Err(CaseError::Differs(format!(
+                        "{} of {batch} target returns beyond the support, not {sure} and up to {open} more",
+                        t.edge
+                    )));
+                }
                 if t.rows != batch as u64 || t.bad != 0 || (got - want).abs() > 4e-3 * want.abs() {
                     return Err(CaseError::Differs(format!("loss total {t:?} of rows that sum to {want}")));
                 }
@@ -295,6 +329,25 @@ impl Case for ValueHead {
         }
         Ok(outputs)
     }
+}
+
+/// Rows of a member whose target return lies beyond the support for some branch, and rows that are too close to call.
+fn edge(reference: &Reference<'_>, data: &Inputs, m: usize) -> (u64, u64) {
+    let batch = data.later[m].rows;
+    let (mut sure, mut open) = (0, 0);
+    for r in 0..batch {
+        let next = reference.logits(data.x[m].row(batch + r), &data.w[0][m], &data.b[0][m]);
+        let later = reference.logits(data.later[m].row(r), &data.w[1][m], &data.b[1][m]);
+        let o = data.outcome[m * batch + r];
+        let branches: Vec<Option<bool>> =
+            next.iter().zip(&later).map(|(next, later)| reference.beyond(next, later, o)).collect();
+        if branches.contains(&Some(true)) {
+            sure += 1;
+        } else if branches.contains(&None) {
+            open += 1;
+        }
+    }
+    (sure, open)
 }
 
 #[allow(clippy::too_many_arguments, reason = "one call site; a struct would only rename the arguments")]

@@ -5,8 +5,10 @@
 //! delta has a standard deviation of sqrt(ulp * sum |delta|) over lanes. Beside each stands what rounding to nearest
 //! would give, or a frozen random counter.
 
+mod counts;
 mod drift;
 mod guards;
+mod mirror;
 mod moments;
 mod nearest;
 mod pairs;
@@ -78,6 +80,7 @@ pub fn numbers() -> Vec<Numbers> {
         Numbers { name: "moments.second_decays", measure: moments::second_decays },
         Numbers { name: "moments.betas", measure: moments::betas_differ },
         Numbers { name: "training.moves", measure: training::weights_move },
+        Numbers { name: "training.second_moment", measure: training::second_moment },
         Numbers { name: "guards", measure: guards::not_finite },
         Numbers { name: "pairs.drift", measure: pairs::constant_updates },
         Numbers { name: "pairs.frozen_noise", measure: pairs::frozen_noise },
@@ -92,7 +95,10 @@ pub fn numbers() -> Vec<Numbers> {
         Numbers { name: "nearest.moments", measure: nearest::moments },
         Numbers { name: "nearest.target", measure: nearest::target_freezes },
         Numbers { name: "nearest.training", measure: training::nearest_stalls },
+        Numbers { name: "nearest.second_moment", measure: training::nearest_loses_the_moment },
+        Numbers { name: "noise.mirror", measure: mirror::rounding },
         Numbers { name: "noise.streams", measure: streams::independent },
+        Numbers { name: "counts.increments", measure: counts::increments },
         Numbers { name: "sum.gradient_norm", measure: sums::gradient_norm },
         Numbers { name: "sum.loss", measure: sums::loss_total },
         Numbers { name: "product.rms", measure: sums::product },

@@ -31,6 +31,10 @@ pub(super) const NEAREST: Storage = Storage { weights: Weights::Plain, rounding:
 /// Pairs whose low word is rounded to nearest, as compensated summation has it: loses later.
 pub(super) const PAIRED_NEAREST: Storage = Storage { weights: Weights::Paired, rounding: Rounding::Nearest };
 
+fn seed_of(member: usize) -> u64 {
+    member_seed(0x0b5e, member as u64)
+}
+
 /// The real optimiser on one matrix per member: every element is a lane of the experiment.
 pub(super) struct Rig {
     pub(super) runtime: Runtime,
@@ -64,13 +68,15 @@ impl Rig {
             return Err(CaseError::Differs("the optimiser has no norm".into()));
         };
         let runtime = plan.compile(device, Options { guard_bytes: 64 })?;
-        let hyper: Vec<Hyper> = hyper
-            .iter()
-            .enumerate()
-            .map(|(m, h)| Hyper { seed: member_seed(0x0b5e, m as u64), ..*h })
-            .collect();
+        let hyper: Vec<Hyper> =
+            hyper.iter().enumerate().map(|(m, h)| Hyper { seed: seed_of(m), ..*h }).collect();
         runtime.write_raw(hypers, &hyper)?;
         Ok(Rig { runtime, net, counters, norm, members: hyper.len(), lanes: tiles * IMAGE_COLUMNS })
+    }
+
+    /// The key of a member's noise.
+    pub(super) fn seed(&self, member: usize) -> u64 {
+        seed_of(member)
     }
 
     /// The low word of `t`, where it has one.

@@ -1,0 +1,272 @@
+use super::{
+    open, place,
+    progress::Progress,
+    source::{DataOptions, load_bars, resolve},
+    stop,
+    train::{minutes, seed, size},
+};
+use crate::Failure;
+use clap::Args;
+use foxhunt_backtest::TestWindow;
+use foxhunt_compare::{
+    Arm, Comparison, Control, Difference, Folder, Measure, RegretOf, Setting, Task, compare, render,
+    run_slice, write_whole,
+};
+use foxhunt_device::DeviceChoice;
+use foxhunt_known::{KnownMarket, Lengths, log_return};
+use foxhunt_ledger::Ledger;
+use foxhunt_train::{Config, EpochReport, Market, SetOption, Size};
+use std::{
+    ops::Range,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+/// Train the same configuration in F32 and in BF16 in several ways, with the same seeds, and compare
+///
+/// Members are trained in slices, each a file: stop at any time, run the same command again to go on, and bring together
+/// what several machines have finished with --merge.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt compare --market known:drift --out compare/drift
+  foxhunt compare --data XBTUSD_60.csv.gz --size study --arms f32,stochastic --members 32 --out compare/btc
+  foxhunt compare --market known:drift --members 32..64 --minutes 20 --out compare/second-half
+  foxhunt compare --market known:drift --minutes 0 --merge compare/second-half --out compare/drift")]
+pub(crate) struct CompareArgs {
+    /// A market whose optimum is known, known:NAME, on which members are scored by their regret
+    #[arg(long, value_name = "known:NAME", conflicts_with = "data")]
+    market: Option<String>,
+    /// Files of bars of one instrument, in order of time; the embedded sample if left out. Members are scored by their Sharpe ratio
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    data: Vec<String>,
+    #[command(flatten)]
+    how: DataOptions,
+    /// A TOML file of configuration; unknown keys are errors
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// A key of the configuration, over the file: learn.gamma=0.99
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Defaults of a size: small, study or bench
+    #[arg(long, value_parser = size)]
+    size: Option<Size>,
+    /// Seed of everything random
+    #[arg(long, allow_negative_numbers = true, value_parser = seed())]
+    seed: Option<u64>,
+    /// Epochs
+    #[arg(long, allow_negative_numbers = true)]
+    epochs: Option<u32>,
+    /// auto, cpu, cuda or cuda:n
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Arms: f32, nearest, stochastic, paired
+    #[arg(
+        long,
+        value_name = "ARM,ARM",
+        value_delimiter = ',',
+        default_value = "f32,nearest,stochastic,paired"
+    )]
+    arms: Vec<Arm>,
+    /// Members of every arm: a number, or ids from..to (to is left out)
+    #[arg(long, value_name = "N|A..B", default_value = "64", value_parser = members)]
+    members: Range<u64>,
+    /// Members that are trained at once; changes memory and time alone
+    #[arg(long, default_value = "32", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    slice: u32,
+    /// Epochs between two evaluations on the validation window
+    #[arg(long, value_name = "EPOCHS", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// Minutes after which no further slice is begun; 0 only reports what is finished
+    #[arg(long, allow_negative_numbers = true, value_parser = minutes)]
+    minutes: Option<Duration>,
+    /// Folder of slices and results: a new one, or one of the same comparison
+    #[arg(long, value_name = "DIR", default_value = "compare/latest")]
+    out: PathBuf,
+    /// Other folders of the same comparison, whose slices count too
+    #[arg(long, value_name = "DIR", num_args = 1..)]
+    merge: Vec<PathBuf>,
+}
+
+/// Most members of a comparison.
+const MEMBERS_MAX: u64 = 100_000;
+
+fn members(s: &str) -> Result<Range<u64>, String> {
+    let (from, to) = s.split_once("..").unwrap_or(("0", s));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) if from < to && to <= MEMBERS_MAX => Ok(from..to),
+        _ => Err(format!("give a number of members, or ids as 32..64, up to {MEMBERS_MAX}")),
+    }
+}
+
+/// What members are trained on, and how they are scored.
+struct Subject {
+    config: Config,
+    market: Market,
+    /// Log returns of the optimal policy on the validation and on the test window, where there is one.
+    optimum: Option<[f64; 2]>,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
+    stop::listen("and forgetting its slice; finished ones are kept");
+    place::check_reachable(&args.out)?;
+    let subject = subject(args)?;
+    let regret = |ledger: &Ledger, member: usize| {
+        let [validation, test] = subject.optimum.unwrap_or([f64::NAN; 2]);
+        let best = if ledger.header.window.name == "validation" { validation } else { test };
+        Ok(u32::try_from(member).map_or(f64::NAN, |m| (best - log_return(ledger, m)) / best))
+    };
+    let regret: Option<&RegretOf<'_>> = if subject.optimum.is_some() { Some(&regret) } else { None };
+    let measure = if regret.is_some() { Measure::Regret } else { Measure::Sharpe };
+    let program = concat!("foxhunt ", env!("CARGO_PKG_VERSION"));
+    let setting = Setting::new(program, &subject.config, &subject.market, measure, args.every);
+    let fingerprint = setting.fingerprint()?;
+    let folder = Folder::open(&args.out, &setting)?;
+    let mut arms = args.arms.clone();
+    arms.sort_unstable();
+    arms.dedup();
+    let ids: Vec<u64> = args.members.clone().collect();
+    let finished = folder.finished(&setting, &args.merge)?;
+    let work = finished.missing(&arms, &ids, args.slice as usize);
+    let task = Task {
+        config: &subject.config,
+        market: &subject.market,
+        regret,
+        every: args.every,
+        fingerprint: &fingerprint,
+    };
+    let stopped = train(args, &folder, &task, &work)?;
+    // Read again: what is reported is what the files say.
+    let finished = folder.finished(&setting, &args.merge)?;
+    let result = compare(&setting, Arm::of(&subject.config), &finished, &arms, &ids);
+    place::write_json(&args.out.join("compare.json"), &result)?;
+    let page = args.out.join("compare.html");
+    write_whole(&page, render(&result)?.as_bytes())?;
+    say(&result)?;
+    say!("{}", page.display())?;
+    match stopped {
+        Some(signal) => Err(Failure::Stopped { signal }),
+        None => Ok(()),
+    }
+}
+
+fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
+    let mut set: Vec<SetOption> = args.set.iter().map(|pair| SetOption::new("--set", pair, pair)).collect();
+    set.extend(args.how.as_set());
+    set.extend(args.seed.map(|s| SetOption::new("--seed", &format!("seed={s}"), &s.to_string())));
+    set.extend(args.epochs.map(|e| SetOption::new("--epochs", &format!("epochs={e}"), &e.to_string())));
+    let mut config = resolve(args.config.as_deref(), args.size, &set)?;
+    let Some(name) = &args.market else {
+        if !args.data.is_empty() {
+            config.data.files.clone_from(&args.data);
+        }
+        let market = Market::prepare(load_bars(&config.data.files, &config.data)?, &config)?;
+        return Ok(Subject { config, market, optimum: None });
+    };
+    let name = name.strip_prefix("known:").ok_or_else(|| {
+        Failure::Unusable(format!(
+            "--market {name}: name a market with a known optimum as known:NAME, or give --data"
+        ))
+    })?;
+    let known = KnownMarket::new(name, config.seed, Lengths::default())?;
+    let config = known.config(config);
+    let policy = known.policy(config.learn.gamma)?;
+    let best = |window: TestWindow| -> Result<f64, Failure> {
+        let played = known.play(&config, &window, "optimal policy", |z, w| policy.action(z, w))?;
+        if played.log_return > 0.0 {
+            return Ok(played.log_return);
+        }
+        Err(Failure::Unusable(format!(
+            "the optimal policy earned {} on the {} window: choose another seed",
+            played.log_return, window.name
+        )))
+    };
+    let optimum = [best(TestWindow::validation(&known.market))?, best(TestWindow::test(&known.market))?];
+    Ok(Subject { config, market: known.market, optimum: Some(optimum) })
+}
+
+/// Trains slice by slice; the signal that stopped it, if one did.
+fn train(
+    args: &CompareArgs,
+    folder: &Folder,
+    task: &Task<'_>,
+    work: &[foxhunt_compare::Work],
+) -> Result<Option<u8>, Failure> {
+    let out_of_time = |start: &Instant| args.minutes.is_some_and(|m| start.elapsed() >= m);
+    let start = Instant::now();
+    if work.is_empty() || out_of_time(&start) {
+        return Ok(None);
+    }
+    let device = open(args.device)?;
+    for (k, work) in work.iter().enumerate() {
+        if out_of_time(&start) {
+            note!("note: no further slice after {} minutes", start.elapsed().as_secs() / 60);
+            break;
+        }
+        let (first, last) = (work.ids.first().unwrap_or(&0), work.ids.last().unwrap_or(&0));
+        let mut watch = Watch {
+            config: Config { population: work.ids.len(), ..task.config.clone() },
+            progress: Progress::new(u64::from(task.config.epochs), 0),
+        };
+        let slice = run_slice(&device, task, work.arm, &work.ids, &folder.scratch(), &mut watch)?;
+        watch.progress.finish();
+        let Some(slice) = slice else { return Ok(stop::asked()) };
+        folder.keep(&slice)?;
+        note!(
+            "slice {}: {}, members {first} to {last}, {:.1} s",
+            k + 1,
+            work.arm.label(),
+            slice.timing.total_s
+        );
+        if stop::asked().is_some() {
+            break;
+        }
+    }
+    Ok(stop::asked())
+}
+
+struct Watch {
+    config: Config,
+    progress: Progress,
+}
+
+impl Control for Watch {
+    fn epoch(&mut self, reports: &[EpochReport]) {
+        self.progress.epoch(&self.config, reports);
+    }
+
+    fn stop(&mut self) -> bool {
+        stop::asked().is_some()
+    }
+}
+
+/// The result in a few lines.
+fn say(result: &Comparison) -> Result<(), Failure> {
+    for arm in &result.arms {
+        let score = arm.summaries.first().and_then(|s| Some((s.quantity.label(), s.iqm?)));
+        let text = score.map_or("no score".to_owned(), |(label, e)| {
+            format!("{label} {:.4} [{:.4}, {:.4}]", e.value, e.low, e.high)
+        });
+        say!(
+            "{:<16} {:>4} members  {text}{}",
+            arm.arm.label(),
+            arm.ids.len(),
+            judged(result.score_of(arm.arm))
+        )?;
+    }
+    for gap in &result.missing {
+        let (first, last) = (gap.ids.first().unwrap_or(&0), gap.ids.last().unwrap_or(&0));
+        say!(
+            "{:<16} {:>4} members missing, {first} to {last}: the same command goes on",
+            gap.arm.label(),
+            gap.ids.len()
+        )?;
+    }
+    say!("{}", result.because)
+}
+
+fn judged(difference: Option<&Difference>) -> String {
+    let Some((d, e)) = difference.and_then(|d| Some((d, d.iqm?))) else { return String::new() };
+    let verdict = d.verdict.map_or("", |v| v.name());
+    let bound = d.bound.unwrap_or_default();
+    format!("  to F32 {:+.4} [{:+.4}, {:+.4}], bound {bound:.4}: {verdict}", e.value, e.low, e.high)
+}

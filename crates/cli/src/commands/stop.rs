@@ -1,0 +1,57 @@
+//! Signals that stop a training or a comparison after an epoch: Ctrl-C everywhere, and SIGTERM, which `kill`, systemd and
+//! cluster schedulers send. SIGHUP keeps its meaning: whoever starts a run with `nohup` wants it to outlive the terminal.
+
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU8, Ordering},
+};
+
+/// Number of SIGINT, which Ctrl-C sends.
+const INTERRUPT: u8 = 2;
+
+/// Number of the signal that came first; 0 before any has.
+static ASKED: AtomicU8 = AtomicU8::new(0);
+
+/// What becomes of what is being done.
+static HOW: OnceLock<&str> = OnceLock::new();
+
+/// The exit code of a program that a signal stopped, as shells have it.
+pub(crate) const fn exit_code(signal: u8) -> u8 {
+    128 + signal
+}
+
+/// The signal that asked to stop after this epoch.
+pub(crate) fn asked() -> Option<u8> {
+    let signal = ASKED.load(Ordering::SeqCst);
+    (signal != 0).then_some(signal)
+}
+
+fn ask(signal: u8) {
+    if ASKED.swap(signal, Ordering::SeqCst) != 0 {
+        std::process::exit(exit_code(signal).into());
+    }
+    let again = if signal == INTERRUPT { "again" } else { "a second signal" };
+    let how = HOW.get().copied().unwrap_or_default();
+    note!("\nstopping after this epoch, {how}; {again} to stop at once");
+}
+
+/// Listens from now on; `how` ends the sentence "stopping after this epoch, ...".
+pub(crate) fn listen(how: &'static str) {
+    HOW.get_or_init(|| how);
+    if let Err(e) = start() {
+        note!("note: Ctrl-C will not save: {e}");
+    }
+}
+
+#[cfg(unix)]
+fn start() -> std::io::Result<()> {
+    use signal_hook::{consts::SIGTERM, iterator::Signals};
+    let mut signals = Signals::new([i32::from(INTERRUPT), SIGTERM])?;
+    let run = move || signals.forever().for_each(|signal| ask(u8::try_from(signal).unwrap_or(INTERRUPT)));
+    std::thread::Builder::new().name("signals".into()).spawn(run).map(drop)
+}
+
+#[cfg(not(unix))]
+fn start() -> Result<(), ctrlc::Error> {
+    ctrlc::set_handler(|| ask(INTERRUPT))
+}

@@ -1,0 +1,110 @@
+//! What is compared: the same configuration, stored in different ways.
+
+use foxhunt_core::{DType, Rounding, Weights};
+use foxhunt_train::Config;
+use serde::{Deserialize, Serialize};
+use std::{fmt, str::FromStr};
+
+/// One way to store the numbers of a training.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Arm {
+    /// F32, matrix products without TF32: what the others are measured against.
+    F32,
+    /// BF16, everything rounded to nearest: what BF16 does without precautions.
+    Nearest,
+    /// BF16, weights, moments and targets rounded stochastically.
+    Stochastic,
+    /// BF16, weights and targets as pairs, low words and moments rounded stochastically.
+    Paired,
+}
+
+impl Arm {
+    /// All, in the order of tables.
+    pub const ALL: [Arm; 4] = [Arm::F32, Arm::Nearest, Arm::Stochastic, Arm::Paired];
+
+    /// The name used in options and files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Arm::F32 => "f32",
+            Arm::Nearest => "nearest",
+            Arm::Stochastic => "stochastic",
+            Arm::Paired => "paired",
+        }
+    }
+
+    /// The name for people.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Arm::F32 => "F32",
+            Arm::Nearest => "BF16 nearest",
+            Arm::Stochastic => "BF16 stochastic",
+            Arm::Paired => "BF16 paired",
+        }
+    }
+
+    /// How it stores real numbers.
+    pub const fn dtype(self) -> DType {
+        match self {
+            Arm::F32 => DType::F32,
+            _ => DType::Bf16,
+        }
+    }
+
+    /// `config` as this arm trains it.
+    #[must_use]
+    pub fn apply(self, config: &Config) -> Config {
+        let mut config = config.clone();
+        let (weights, rounding) = match self {
+            Arm::F32 | Arm::Stochastic => (Weights::Plain, Rounding::Stochastic),
+            Arm::Nearest => (Weights::Plain, Rounding::Nearest),
+            Arm::Paired => (Weights::Paired, Rounding::Stochastic),
+        };
+        (config.learn.weights, config.learn.rounding) = (weights, rounding);
+        config
+    }
+
+    /// The arm that a configuration is when it trains in BF16.
+    pub fn of(config: &Config) -> Self {
+        match (config.learn.rounding, config.learn.weights) {
+            (Rounding::Nearest, _) => Arm::Nearest,
+            (Rounding::Stochastic, Weights::Plain) => Arm::Stochastic,
+            (Rounding::Stochastic, Weights::Paired) => Arm::Paired,
+        }
+    }
+}
+
+impl fmt::Display for Arm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Arm {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        let known = Arm::ALL.into_iter().find(|arm| arm.name() == s);
+        known.ok_or_else(|| format!("unknown arm '{s}': use f32, nearest, stochastic or paired"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foxhunt_train::Size;
+
+    #[test]
+    fn an_arm_is_storage_and_nothing_else() {
+        let base = Config::of(Size::Small);
+        for arm in Arm::ALL {
+            assert_eq!(arm.name().parse::<Arm>(), Ok(arm));
+            let mut patched = arm.apply(&base);
+            if arm != Arm::F32 {
+                assert_eq!((Arm::of(&patched), arm.dtype()), (arm, DType::Bf16));
+            }
+            (patched.learn.weights, patched.learn.rounding) = (base.learn.weights, base.learn.rounding);
+            assert_eq!(patched, base);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Greedy policies of a slice on held-out windows.
+
+use crate::{CompareError, Point, Result, Scores, Task};
+use foxhunt_backtest::{Agents, Backtest, TestWindow};
+use foxhunt_core::DType;
+use foxhunt_device::Device;
+use foxhunt_ledger::{Ledger, reconcile};
+use foxhunt_metrics::{Metric, Series, Undefined, sharpe_days, total_return};
+use foxhunt_train::{Config, Trainer};
+
+/// Follows a slice: its learning curves, and the weights that the validation window chooses.
+pub(crate) struct Examiner<'a> {
+    device: &'a Device,
+    dtype: DType,
+    config: &'a Config,
+    task: &'a Task<'a>,
+    ids: Vec<u64>,
+    validation: Agents<'a>,
+    curves: Vec<Vec<Point>>,
+    /// Of each member: the best return so far, after how many epochs, and the image of its weights.
+    best: Vec<(f64, u32, Vec<f32>)>,
+}
+
+/// A member's curve, and its scores by chosen and by last weights.
+pub(crate) type Examined = (Vec<Point>, Scores, Scores);
+
+impl<'a> Examiner<'a> {
+    pub(crate) fn new(
+        device: &'a Device,
+        dtype: DType,
+        config: &'a Config,
+        task: &'a Task<'a>,
+        validation: TestWindow,
+    ) -> Result<Self> {
+        let ids = config.member_ids();
+        // Compiled once: it would take longer than the backtest itself.
+        let validation = Backtest::new(device, dtype, config, task.market, validation)?.compile(&ids)?;
+        let curves = vec![Vec::new(); ids.len()];
+        Ok(Examiner { device, dtype, config, task, ids, validation, curves, best: Vec::new() })
+    }
+
+    /// Evaluates the weights as they are after `epoch` epochs.
+    pub(crate) fn look(&mut self, epoch: u32, trainer: &Trainer) -> Result<()> {
+        let images = trainer.runtime().read(trainer.net().weight)?;
+        let ledger = self.validation.run_images(&images)?;
+        let one = images.len() / self.ids.len();
+        let all = scores(self.task, &ledger, epoch)?;
+        for (member, (scores, image)) in all.iter().zip(images.chunks(one)).enumerate() {
+            let Scores { regret, total_return, .. } = *scores;
+            self.curves[member].push(Point { epoch, regret, total_return });
+            let value = total_return.unwrap_or(f64::NEG_INFINITY);
+            match self.best.get_mut(member) {
+                None => self.best.push((value, epoch, image.to_vec())),
+                Some(best) if value > best.0 => *best = (value, epoch, image.to_vec()),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the test window, twice: by the chosen weights, and by the last.
+    pub(crate) fn finish(self, trainer: &Trainer, epochs: u32) -> Result<Vec<Examined>> {
+        let window = TestWindow::test(self.task.market);
+        let test = Backtest::new(self.device, self.dtype, self.config, self.task.market, window)?;
+        let test = test.compile(&self.ids)?;
+        let last = trainer.runtime().read(trainer.net().weight)?;
+        let last = scores(self.task, &test.run_images(&last)?, epochs)?;
+        let chosen: Vec<f32> = self.best.iter().flat_map(|best| best.2.iter().copied()).collect();
+        let chosen = scores(self.task, &test.run_images(&chosen)?, epochs)?;
+        let chosen = chosen.into_iter().zip(&self.best).map(|(s, best)| Scores { epoch: best.1, ..s });
+        Ok(self.curves.into_iter().zip(chosen).zip(last).map(|((curve, c), l)| (curve, c, l)).collect())
+    }
+}
+
+/// Scores of every member of a ledger.
+fn scores(task: &Task<'_>, ledger: &Ledger, epoch: u32) -> Result<Vec<Scores>> {
+    let attribution = reconcile(ledger)?;
+    let of = |(member, lines): (usize, &_)| -> Result<Scores> {
+        let series = Series::new(ledger, lines);
+        let sharpe = match sharpe_days(&series) {
+            // A policy that stays flat has earned nothing at no risk: leaving it out would favour those that gave up.
+            Metric::Undefined(Undefined::NoVariation) => Some(0.0),
+            other => other.value(),
+        };
+        let regret = match task.regret {
+            Some(regret) => {
+                let x = regret(ledger, member).map_err(CompareError::Regret)?;
+                x.is_finite().then_some(x)
+            }
+            None => None,
+        };
+        let ruined = ledger.bars_of(member as u32).last().is_some_and(|row| row.flags.terminated);
+        Ok(Scores { epoch, regret, sharpe, total_return: total_return(&series).value(), ruined })
+    };
+    attribution.members.iter().enumerate().map(of).collect()
+}
