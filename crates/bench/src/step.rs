@@ -27,6 +27,8 @@ const PARAMETERS: usize = 335_664;
 const SEED: u64 = 1;
 const ADAM: AdamSettings = AdamSettings {
     learning_rate: 3e-4,
+    learning_rate_end: 0.0,
+    learning_rate_steps: 0,
     beta1: 0.9,
     beta2: 0.999,
     epsilon: 1e-8,

@@ -44,6 +44,8 @@ fn the_first_losses_are_those_of_an_independent_step() {
         let head = HeadShape { actions: vec![9, 3, 3], atoms: 51, v_min: -10.0, v_max: 10.0 };
         let settings = AdamSettings {
             learning_rate: 3e-3,
+            learning_rate_end: 0.0,
+            learning_rate_steps: 0,
             beta1: 0.9,
             beta2: 0.999,
             epsilon: 1e-8,

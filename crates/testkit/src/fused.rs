@@ -138,6 +138,8 @@ fn side(device: &Device, case: &FusedCase, how: How) -> Result<Side, CaseError> 
     runtime.write_raw(outcome, &outcomes)?;
     let adam = AdamSettings {
         learning_rate: 3e-4,
+        learning_rate_end: 0.0,
+        learning_rate_steps: 0,
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1e-8,

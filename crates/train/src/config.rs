@@ -155,6 +155,8 @@ pub struct LearnConfig {
     pub n_step: usize,
     /// Adam's learning rate.
     pub learning_rate: f64,
+    /// Share of the learning rate that is left at the last update, which it falls to in a straight line; 1 is constant.
+    pub learning_rate_end: f64,
     /// Adam's beta1.
     pub beta1: f64,
     /// Adam's beta2.
@@ -255,6 +257,7 @@ impl Config {
                 gamma: 0.99,
                 n_step: 3,
                 learning_rate: 3e-4,
+                learning_rate_end: 1.0,
                 beta1: 0.9,
                 beta2: 0.999,
                 epsilon: 1e-8,

@@ -203,6 +203,12 @@ impl Trainer {
         let seeds: Vec<u64> = specs.iter().map(|s| s.seed).collect();
         let settings = AdamSettings {
             learning_rate: l.learning_rate,
+            learning_rate_end: l.learning_rate * l.learning_rate_end,
+            learning_rate_steps: if l.learning_rate_end < 1.0 {
+                u32::try_from(u64::from(config.epochs) * l.updates as u64).unwrap_or(u32::MAX)
+            } else {
+                0
+            },
             beta1: l.beta1,
             beta2: l.beta2,
             epsilon: l.epsilon,

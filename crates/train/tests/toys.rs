@@ -124,6 +124,8 @@ fn replay_gives_the_last_state_its_endless_value() {
             let runtime = plan.compile(&Device::cpu(), Options::default()).unwrap();
             let adam = AdamSettings {
                 learning_rate: 2e-3,
+                learning_rate_end: 0.0,
+                learning_rate_steps: 0,
                 beta1: 0.9,
                 beta2: 0.999,
                 epsilon: 1e-8,

@@ -73,7 +73,7 @@ template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a
   const OptimiserState s = *a.state.of(t.member);
   const float clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
   if (clip < 0.f) return;
-  const float lr = (float)h.lr_q40 * 9.094947017729282e-13f;  // 2^-40
+  const float lr = learning_rate(h, s.step);
   const float tau = (float)h.tau_q32 * 2.3283064365386963e-10f, wd = (float)h.decay_q32 * 2.3283064365386963e-10f;
   const float w1 = one_minus_q64(h.beta1_q64), w2 = one_minus_q64(h.beta2_q64), eps = from_q64(h.eps_q64);
   const float c1 = 1.f / one_minus_q64(s.beta1_power), c2 = 1.f / one_minus_q64(s.beta2_power);

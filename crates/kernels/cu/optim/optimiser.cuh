@@ -9,10 +9,19 @@ static constexpr u64 NOT_FINITE = 0xffffffffffffffffull;
 // Powers of beta as Q0.64; 0 stands for 1, before the first step. `skipped` counts steps with a gradient that was
 // not finite.
 struct OptimiserState { u64 step, beta1_power, beta2_power, skipped; };
-struct Hyper { u64 beta1_q64, beta2_q64, eps_q64, seed; u32 lr_q40, tau_q32, decay_q32, clip_q16; };
+// The learning rate goes in a straight line from lr_q40 to lr_end_q40 over lr_steps steps, and stays there; 0 steps: it
+// stays where it is.
+struct Hyper { u64 beta1_q64, beta2_q64, eps_q64, seed; u32 lr_q40, tau_q32, decay_q32, clip_q16, lr_end_q40, lr_steps; };
 // Where a pack of the linear image belongs: tensor << 1 | decays, and its logical pack there; ~0: padding.
 struct PackId { u32 tensor, element; };
 
+// Of step `step`, counted from 1.
+FN float learning_rate(const Hyper& h, u64 step) {
+  const u64 done = step - 1;
+  i64 lr = h.lr_q40;
+  if (h.lr_steps) lr = done < h.lr_steps ? lr + ((i64)h.lr_end_q40 - lr) * (i64)done / (i64)h.lr_steps : (i64)h.lr_end_q40;
+  return (float)lr * 9.094947017729282e-13f;  // 2^-40
+}
 FN float from_q64(u64 x) { return (float)x * 5.421010862427522e-20f; }  // 2^-64
 FN float one_minus_q64(u64 x) { return from_q64(0ull - x); }             // 1 - x, for x > 0
 FN float from_q32(u64 x) { return (float)x * 2.3283064365386963e-10f; }  // 2^-32

@@ -42,13 +42,21 @@ pub struct Hyper {
     pub decay_q32: u32,
     /// Largest global gradient norm, 2^-16; 0 is no clip.
     pub clip_q16: u32,
+    /// Learning rate after `lr_steps` steps, 2^-40.
+    pub lr_end_q40: u32,
+    /// Steps over which the learning rate goes there in a straight line; 0: it stays as it is.
+    pub lr_steps: u32,
 }
 
 /// An optimiser's numbers as people write them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamSettings {
-    /// Learning rate, below 2^-8.
+    /// Learning rate at the start, below 2^-8.
     pub learning_rate: f64,
+    /// Learning rate at the end of its schedule, below 2^-8.
+    pub learning_rate_end: f64,
+    /// Steps of the schedule, a straight line; 0 for a constant rate.
+    pub learning_rate_steps: u32,
     /// Decay of the first moment, 0 to 1.
     pub beta1: f64,
     /// Decay of the second moment, 0 to 1.
@@ -78,6 +86,8 @@ impl Hyper {
             tau_q32: q(x.tau, 32),
             decay_q32: q(x.weight_decay, 32),
             clip_q16: q(x.clip, 16),
+            lr_end_q40: q(x.learning_rate_end, 40),
+            lr_steps: x.learning_rate_steps,
         }
     }
 }

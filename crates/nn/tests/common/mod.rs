@@ -70,6 +70,8 @@ pub fn small(inputs: usize, head: HeadShape) -> BranchingQConfig {
 pub fn adam(learning_rate: f64, tau: f64) -> AdamSettings {
     AdamSettings {
         learning_rate,
+        learning_rate_end: 0.0,
+        learning_rate_steps: 0,
         beta1: 0.9,
         beta2: 0.999,
         epsilon: 1e-8,

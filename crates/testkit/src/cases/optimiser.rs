@@ -25,7 +25,6 @@ struct Optimiser {
 }
 
 const STEPS: u64 = 3;
-const LR: f64 = SETTINGS.learning_rate;
 const BETA1: f64 = SETTINGS.beta1;
 const BETA2: f64 = SETTINGS.beta2;
 const TAU: f64 = SETTINGS.tau;
@@ -34,6 +33,8 @@ const EPS: f64 = SETTINGS.epsilon;
 const CLIP: f64 = SETTINGS.clip;
 const SETTINGS: AdamSettings = AdamSettings {
     learning_rate: 3e-4,
+    learning_rate_end: 3e-5,
+    learning_rate_steps: 2,
     beta1: 0.9,
     beta2: 0.999,
     epsilon: 1e-8,
@@ -173,6 +174,8 @@ fn check_step(
             })
         })
     };
+    let done = ((step - 1) as f64 / f64::from(SETTINGS.learning_rate_steps)).min(1.0);
+    let lr = SETTINGS.learning_rate + done * (SETTINGS.learning_rate_end - SETTINGS.learning_rate);
     let norm = elements().map(|(_, at, _)| before[4].at(base + at).powi(2)).sum::<f64>().sqrt();
     let factor = if norm > CLIP { CLIP / norm } else { 1.0 };
     for (p, at, element) in elements() {
@@ -183,16 +186,16 @@ fn check_step(
         let c = |beta: f64| 1.0 - beta.powi(step as i32);
         let decay = if p.spec.decays { DECAY } else { 0.0 };
         let u = m1 / c(BETA1) / ((v1 / c(BETA2)).sqrt() + EPS);
-        let w1 = w - LR * (u + decay * w);
+        let w1 = w - lr * (u + decay * w);
         let t1 = target + TAU * (w1 - target);
         let purposes = [Purpose::RoundWeight, Purpose::RoundM, Purpose::RoundV, Purpose::RoundTarget];
         // What the F32 arithmetic works with: results may be small differences of these.
-        let scales = [w.abs() + LR, m.abs() + g.abs(), v + g * g, target.abs() + w1.abs()];
+        let scales = [w.abs() + lr, m.abs() + g.abs(), v + g * g, target.abs() + w1.abs()];
         for (i, (want, purpose)) in [w1, m1, v1, t1].into_iter().zip(purposes).enumerate() {
             let got = after[i].at(base + at);
             let paired = after[i].low.is_some();
             // A pair is held to F32's own roundings: two of the value, and what is small beside it.
-            let slack = if paired { 1.3e-7 * want.abs() + 1e-6 * LR } else { 1e-6 * scales[i] };
+            let slack = if paired { 1.3e-7 * want.abs() + 1e-6 * lr } else { 1e-6 * scales[i] };
             let purpose = match purpose {
                 Purpose::RoundWeight if paired => Purpose::RoundLow,
                 Purpose::RoundTarget if paired => Purpose::RoundTargetLow,

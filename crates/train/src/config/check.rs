@@ -69,6 +69,7 @@ fn numbers(c: &Config) -> Vec<Number> {
         count("learn.n_step", l.n_step, 1, 1024),
         // The device counts in 2^-40 and refuses nothing: below this a step is a handful of units.
         number("learn.learning_rate", l.learning_rate, 1e-9, 0.0039),
+        number("learn.learning_rate_end", l.learning_rate_end, 0.0, 1.0),
         number("learn.beta1", l.beta1, 0.0, 0.999_999),
         number("learn.beta2", l.beta2, 0.0, 0.999_999),
         number("learn.epsilon", l.epsilon, 1e-18, 0.1),
