@@ -53,6 +53,9 @@ pub struct Launch {
     pub args: Vec<u8>,
     /// Tensor maps that the GPU's driver writes into it.
     pub maps: Vec<TensorMap>,
+    /// Whether it may run beside the launches before it that it has no buffer in common with (its `reads` and `writes` and
+    /// theirs tell). What comes after it waits for it.
+    pub beside: bool,
     /// Teams of work per member.
     pub teams: u32,
     /// Population members.
@@ -88,6 +91,22 @@ impl Launch {
                 .join(", ")
         };
         format!("reads {}; writes {}", list(&self.reads), list(&self.writes))
+    }
+}
+
+impl Region {
+    fn overlaps(&self, other: &Region) -> bool {
+        self.addr < other.addr + other.bytes as u64 && other.addr < self.addr + self.bytes as u64
+    }
+}
+
+impl Launch {
+    /// Whether one of the two writes what the other reads or writes.
+    pub(crate) fn conflicts(&self, other: &Launch) -> bool {
+        let touches = |writes: &[Region], launch: &Launch| {
+            writes.iter().any(|w| launch.reads.iter().chain(&launch.writes).any(|r| w.overlaps(r)))
+        };
+        touches(&self.writes, other) || touches(&other.writes, self)
     }
 }
 

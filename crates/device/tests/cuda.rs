@@ -75,6 +75,7 @@ fn launch(kernel: &'static Kernel, arena: &Arena, teams: u32, members: u32) -> L
         dtype: DType::F32,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args,
         teams,
         members,

@@ -49,6 +49,7 @@ pub(crate) fn launch<T: bytemuck::NoUninit>(
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: self::args(args),
         teams: teams as u32,
         members: members as u32,

@@ -68,6 +68,8 @@ pub struct CudaDevice {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
+    /// Branches of captured graphs; nothing runs on it otherwise.
+    side: sys::CUstream,
     compiler: compile::Compiler,
     modules: Mutex<HashMap<String, Arc<module::Module>>>,
     blas: gemm::Blas,
@@ -190,6 +192,7 @@ impl CudaDevice {
             device,
             context,
             stream: std::ptr::null_mut(),
+            side: std::ptr::null_mut(),
             compiler,
             modules: Mutex::default(),
             blas: gemm::Blas::new(&faults),
@@ -202,6 +205,8 @@ impl CudaDevice {
         // From here on `drop` gives back what was taken.
         this.bind()?;
         this.stream =
+            doing(|| at("stream"), result::stream::create(result::stream::StreamKind::NonBlocking))?;
+        this.side =
             doing(|| at("stream"), result::stream::create(result::stream::StreamKind::NonBlocking))?;
         this.blas.open()?;
         Ok(this)
@@ -256,6 +261,22 @@ impl CudaDevice {
         }
     }
 
+    /// Makes `later` wait for what is queued on `earlier`.
+    fn follow(&self, later: sys::CUstream, earlier: sys::CUstream) -> Result<(), DeviceError> {
+        let what = || "ordering two branches of a graph".to_owned();
+        let event =
+            doing(what, result::event::create(sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING))?;
+        // SAFETY: live streams and a live event, which the driver keeps until what waits for it is done.
+        let ordered = unsafe {
+            result::event::record(event, earlier).and_then(|()| {
+                result::stream::wait_event(later, event, sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT)
+            })
+        };
+        // SAFETY: created above, used no more.
+        let destroyed = unsafe { result::event::destroy(event) };
+        doing(what, ordered.and(destroyed))
+    }
+
     /// Waits for the stream, context current.
     fn wait(&self, what: impl FnOnce() -> String) -> Result<(), DeviceError> {
         // SAFETY: the stream lives as long as the device.
@@ -290,9 +311,9 @@ impl Drop for CudaDevice {
             self.free_workspace();
             self.blas.close();
             lock(&self.modules).clear();
-            if !self.stream.is_null() {
+            for stream in [self.stream, self.side].into_iter().filter(|s| !s.is_null()) {
                 // SAFETY: created in `open`; nothing uses it any more.
-                if let Err(e) = unsafe { result::stream::destroy(self.stream) } {
+                if let Err(e) = unsafe { result::stream::destroy(stream) } {
                     self.faults.record(reason(e));
                 }
             }

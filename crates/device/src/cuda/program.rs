@@ -83,7 +83,7 @@ impl CudaProgram {
         doing(what("beginning to capture"), unsafe {
             result::stream::begin_capture(stream, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
         })?;
-        let queued = self.steps.iter().try_for_each(|s| s.queue(device));
+        let queued = self.queue_branches();
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is capturing; capture must end even where a command failed.
         let ended = unsafe { sys::cuStreamEndCapture(stream, &mut graph) }.result();
@@ -111,6 +111,35 @@ impl CudaProgram {
         made
     }
 
+    /// Queues all steps for a capture: those that may run beside others on a branch of their own.
+    fn queue_branches(&self) -> Result<(), DeviceError> {
+        let device = &*self.device;
+        // By step: the branches that begin before it.
+        let mut branches = vec![Vec::new(); self.steps.len()];
+        for (i, step) in self.steps.iter().enumerate() {
+            let Step::Launch(kernel) = step else { continue };
+            if kernel.launch.beside {
+                let before = |s: &Step| match s {
+                    Step::Launch(k) => k.launch.conflicts(&kernel.launch),
+                    Step::Gemm(_) => true,
+                };
+                branches[self.steps[..i].iter().rposition(before).map_or(0, |j| j + 1)].push(i);
+            }
+        }
+        for (i, step) in self.steps.iter().enumerate() {
+            for &branch in branches[i].iter().filter(|&&branch| branch != i) {
+                device.follow(device.side, device.stream)?;
+                self.steps[branch].queue(device, device.side)?;
+            }
+            if branches[..i].iter().flatten().any(|&branch| branch == i) {
+                device.follow(device.stream, device.side)?;
+            } else {
+                step.queue(device, device.stream)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn run(&self, times: u32) -> Result<(), DeviceError> {
         let device = &*self.device;
         if self.graph.is_null() || device.careful {
@@ -132,7 +161,7 @@ impl CudaProgram {
         device.bind()?;
         let _queue = lock(&device.queue);
         for (i, step) in self.steps.iter().enumerate() {
-            step.queue(device)?;
+            step.queue(device, device.stream)?;
             if device.careful {
                 device.wait(|| format!("command {i}: {}", step.describe()))?;
             }
@@ -171,9 +200,9 @@ impl Drop for CudaProgram {
 
 impl Step {
     /// Queues the command on the stream, or adds it to the capture.
-    fn queue(&self, device: &CudaDevice) -> Result<(), DeviceError> {
+    fn queue(&self, device: &CudaDevice, stream: sys::CUstream) -> Result<(), DeviceError> {
         match self {
-            Step::Launch(kernel) => kernel.queue(device),
+            Step::Launch(kernel) => kernel.queue(stream),
             Step::Gemm(product) => device.queue_product(product),
         }
     }
@@ -219,7 +248,7 @@ impl Kernel {
         Ok(kernel)
     }
 
-    fn queue(&self, device: &CudaDevice) -> Result<(), DeviceError> {
+    fn queue(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
         let mut params = [self.launch.args.as_ptr() as *mut c_void];
         // SAFETY: the function is live; its only parameter is a struct of `args.len()` bytes, as the kernel itself
         // says, which the driver copies before it returns; the launcher checked the buffers that it points to.
@@ -229,7 +258,7 @@ impl Kernel {
                 (self.grid.0, self.grid.1, 1),
                 (self.function.info.threads, 1, 1),
                 self.function.info.shared_bytes,
-                device.stream,
+                stream,
                 &mut params,
             )
         };

@@ -331,10 +331,12 @@ template<class T, int N, class Tm> struct PerItemOf {
 FN void atomic_add(u64* p, u64 x) { atomicAdd(p, x); }
 FN void atomic_add(u32* p, u32 x) { atomicAdd(p, x); }
 FN void atomic_or(u32* p, u32 x) { atomicOr(p, x); }
+FN u32 fetch_add(u32* p, u32 x) { return atomicAdd(p, x); }
 #else
 FN void atomic_add(u64* p, u64 x) { __atomic_fetch_add(p, x, __ATOMIC_RELAXED); }
 FN void atomic_add(u32* p, u32 x) { __atomic_fetch_add(p, x, __ATOMIC_RELAXED); }
 FN void atomic_or(u32* p, u32 x) { __atomic_fetch_or(p, x, __ATOMIC_RELAXED); }
+FN u32 fetch_add(u32* p, u32 x) { return __atomic_fetch_add(p, x, __ATOMIC_ACQ_REL); }
 #endif
 
 // ---- kernels ------------------------------------------------------------------------------------------------------

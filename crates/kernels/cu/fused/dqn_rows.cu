@@ -351,7 +351,6 @@ struct Group {
         set_bias(value, unit_bias);
         unit_forward(value, h);
         if (pass == TARGET) receive_choices();
-        if (pass == LEARN) receive_targets();
         continue;
       }
       Atoms base, taken;
@@ -403,6 +402,7 @@ struct Group {
       } else if (pass == TARGET) {
         project(taken, s - 1);
       } else {
+        if (s == 1) receive_targets();
         learn_branch(taken, s - 1);
       }
     }
@@ -469,12 +469,14 @@ struct Group {
   // distributions, and the rounding of 0.02 to BF16 was seen as 6 % noise in the gradient of a row.
   static METHOD u32 to_share(u32 sum) { return min((sum + 128) >> 8, 65535u); }
   // The projection of softmax(l) through r + discount z, into `atoms`. Sums are of integers (2^-24), in any order.
-  METHOD void project(const Atoms& l, int branch) {
+  METHOD void project(Atoms& l, int branch) {
     u32 out[2 * PACKS];
+    UNROLL for (int j = 0; j < 2 * PACKS; ++j) out[j] = 0;
     const u32 scratch = atoms_at(branch, 0) - lane() * 4, mine = scratch + (lane() >> 2) * UNIT * 4;
-    UNROLL for (int h = 0; h < 2; ++h) {
+#pragma unroll 1
+    for (int h = 0; h < 2; ++h) {  // code that runs once is dearer to fetch than to loop over
       Exponentials x;
-      exponentials(x, l, h, quad());
+      exponentials(x, l, 0, quad());
       const int at = first + row() + 8 * h;
       const Outcome o = a.outcome.of(member)[at < a.rows ? at : a.rows - 1];
       const float r = (float)o.return_q20 * 9.5367431640625e-7f, gamma = (float)o.discount_q31 * 4.656612873077393e-10f;
@@ -498,11 +500,21 @@ struct Group {
       __syncwarp();
       UNROLL for (int i = 0; i < PACKS; ++i) {
         const u32 pair = mine + 4 * (8 * i + 2 * quad());
-        out[2 * i + h] = to_share(get_shared(pair)) | to_share(get_shared(pair + 4)) << 16;
+        out[2 * i] = out[2 * i + 1];
+        out[2 * i + 1] = to_share(get_shared(pair)) | to_share(get_shared(pair + 4)) << 16;
       }
+      swap_rows(l);
     }
     __syncwarp();
     UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_shared(atoms_at(branch, j), out[j]);
+  }
+  static METHOD void swap_rows(Atoms& l) {
+    UNROLL for (int i = 0; i < PACKS; ++i)
+      UNROLL for (int c = 0; c < 2; ++c) {
+        const float x = l[4 * i + c];
+        l[4 * i + c] = l[4 * i + 2 + c];
+        l[4 * i + 2 + c] = x;
+      }
   }
   // Every branch gets the mean of the branches' targets.
   METHOD void mix() const {
@@ -517,10 +529,11 @@ struct Group {
     }
   }
   // Loss and g of a branch, from the taken action's l and the target in `atoms`, where g takes its place().
-  METHOD void learn_branch(const Atoms& l, int branch) {
-    UNROLL for (int h = 0; h < 2; ++h) {
+  METHOD void learn_branch(Atoms& l, int branch) {
+#pragma unroll 1
+    for (int h = 0; h < 2; ++h) {
       Exponentials x;
-      exponentials(x, l, h, quad());
+      exponentials(x, l, 0, quad());
       float m[2 * PACKS], mass = 0.f, cross = 0.f;
       const float log_sum = x.top + log2_fast(x.sum) * 0.693147181f;
       UNROLL for (int i = 0; i < PACKS; ++i) {
@@ -528,11 +541,14 @@ struct Group {
         UNROLL for (int c = 0; c < 2; ++c) {
           m[2 * i + c] = (float)(c ? shares >> 16 : shares & 0xffffu);
           mass = mass + m[2 * i + c];
-          if (is_atom(i, c, quad())) cross = fma_(m[2 * i + c], log_sum - l[4 * i + 2 * h + c], cross);
+          if (is_atom(i, c, quad())) cross = fma_(m[2 * i + c], log_sum - l[4 * i + c], cross);
         }
       }
       const float inv_mass = 1.f / sum4(mass), inv_sum = 1.f / x.sum;
-      loss[h] = loss[h] + sum4(cross) * inv_mass;
+      // Both rows' losses take turns, as the rows do.
+      const float other = loss[1];
+      loss[1] = loss[0] + sum4(cross) * inv_mass;
+      loss[0] = other;
       const float scale = inside(h) ? a.scale : 0.f;
       real* const g = a.g.of(member) + (i64)(first + row() + 8 * h) * a.ld_g + 64 * (1 + branch) + 2 * quad();
       UNROLL for (int i = 0; i < PACKS; ++i) {
@@ -540,6 +556,7 @@ struct Group {
         put_shared(atoms_at(branch, 2 * i + h), v);
         if (inside(h)) *(u32*)(g + 8 * i) = v;
       }
+      swap_rows(l);
     }
   }
   METHOD void total_loss() const {

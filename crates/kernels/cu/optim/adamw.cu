@@ -20,7 +20,7 @@ static constexpr int TILE = 256;  // packs a team
 struct AdamArgs {
   Members<real> p, m, v, target;
   Members<const real> g;
-  Members<const OptimiserState> state;
+  Members<OptimiserState> state;
   Members<const Hyper> hyper;
   Members<const u64> norm;
   Members<const PackId> ids;
@@ -40,12 +40,6 @@ template<class Tm> FN float clip_factor(Tm& t, const Members<const u64>& norm, i
   if (!(square < INFINITY_F32)) return -1.f;
   const float clip = (float)clip_q16 * 1.52587890625e-5f, length = sqrt_(square);
   return clip_q16 && length > clip ? clip / length : 1.f;
-}
-
-// beta^(t+1) from beta^t. What sinks below 2^-64 stays there (0.9^t does after 420 steps): 0 would be taken for 1.
-FN u64 next_power(u64 power, u64 beta) {
-  const u64 next = power ? mul_high(power, beta) : beta;
-  return next ? next : 1;
 }
 
 // Which noise rounds a pack.
@@ -68,11 +62,8 @@ FN void put8_value(real* to, real* low, F8 x, const Noise& n, u32 purpose, u32 l
   }
 }
 
-template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Tm& t) {
-  const Hyper h = *a.hyper.of(t.member);
-  const OptimiserState s = *a.state.of(t.member);
-  const float clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
-  if (clip < 0.f) return;
+template<bool PAIR, bool NEAREST, class Tm>
+FN void update(const AdamArgs& a, Tm& t, const Hyper& h, const OptimiserState& s, float clip) {
   const float lr = learning_rate(h, s.step);
   const float tau = (float)h.tau_q32 * 2.3283064365386963e-10f, wd = (float)h.decay_q32 * 2.3283064365386963e-10f;
   const float w1 = one_minus_q64(h.beta1_q64), w2 = one_minus_q64(h.beta2_q64), eps = from_q64(h.eps_q64);
@@ -105,21 +96,20 @@ template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a
   });
 }
 
+template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Tm& t) {
+  const Hyper h = *a.hyper.of(t.member);
+  const float clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
+  const OptimiserState s = advanced(*a.state.of(t.member), h, !(clip < 0.f));
+  if (!(clip < 0.f)) update<PAIR, NEAREST>(a, t, h, s, clip);
+  // The last team to come here writes the state that all have read.
+  t.sync();
+  t.each(1, [&](int) {
+    OptimiserState& state = *a.state.of(t.member);
+    if (fetch_add(&state.arrived, 1) == t.count - 1) state = s;
+  });
+}
+
 KERNEL(adamw, AdamArgs, None, 256, 256, 1) { adamw_step<false, false>(a, t); }
 KERNEL(adamw_pair, AdamArgs, None, 256, 256, 1) { adamw_step<true, false>(a, t); }
 KERNEL(adamw_nearest, AdamArgs, None, 256, 256, 1) { adamw_step<false, true>(a, t); }
 KERNEL(adamw_pair_nearest, AdamArgs, None, 256, 256, 1) { adamw_step<true, true>(a, t); }
-
-// Before the step, after the norm: the step counter and the powers of beta.
-struct AdvanceArgs { Members<OptimiserState> state; Members<const Hyper> hyper; Members<const u64> norm; i32 partials, reserved; };
-KERNEL(adamw_advance, AdvanceArgs, None, 32, 32, 1) {
-  const float clip = clip_factor(t, a.norm, a.partials, 0);
-  t.each(1, [&](int) {
-    OptimiserState& s = *a.state.of(t.member);
-    const Hyper& h = *a.hyper.of(t.member);
-    s.step += 1;
-    if (clip < 0.f) { s.skipped += 1; return; }
-    s.beta1_power = next_power(s.beta1_power, h.beta1_q64);
-    s.beta2_power = next_power(s.beta2_power, h.beta2_q64);
-  });
-}

@@ -7,14 +7,30 @@ static constexpr int NORM_PARTIALS = 1024;           // at most, per member
 static constexpr u64 NOT_FINITE = 0xffffffffffffffffull;
 
 // Powers of beta as Q0.64; 0 stands for 1, before the first step. `skipped` counts steps with a gradient that was
-// not finite.
-struct OptimiserState { u64 step, beta1_power, beta2_power, skipped; };
+// not finite. `arrived` counts the teams that are through with a step, and is 0 between steps.
+struct OptimiserState { u64 step, beta1_power, beta2_power, skipped; u32 arrived, reserved; };
 // The learning rate goes in a straight line from lr_q40 to lr_end_q40 over lr_steps steps, and stays there; 0 steps: it
 // stays where it is.
 struct Hyper { u64 beta1_q64, beta2_q64, eps_q64, seed; u32 lr_q40, tau_q32, decay_q32, clip_q16, lr_end_q40, lr_steps; };
 // Where a pack of the linear image belongs: tensor << 1 | decays, and its logical pack there; ~0: padding.
 struct PackId { u32 tensor, element; };
 
+// beta^(t+1) from beta^t. What sinks below 2^-64 stays there (0.9^t does after 420 steps): 0 would be taken for 1.
+FN u64 next_power(u64 power, u64 beta) {
+  const u64 next = power ? mul_high(power, beta) : beta;
+  return next ? next : 1;
+}
+// The state after one more step, whose gradient was finite or not. `arrived` is not read: others are counting it up.
+FN OptimiserState advanced(const OptimiserState& before, const Hyper& h, bool finite) {
+  OptimiserState s{before.step + 1, before.beta1_power, before.beta2_power, before.skipped, 0, 0};
+  if (finite) {
+    s.beta1_power = next_power(s.beta1_power, h.beta1_q64);
+    s.beta2_power = next_power(s.beta2_power, h.beta2_q64);
+  } else {
+    s.skipped += 1;
+  }
+  return s;
+}
 // Of step `step`, counted from 1.
 FN float learning_rate(const Hyper& h, u64 step) {
   const u64 done = step - 1;

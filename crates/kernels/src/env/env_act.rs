@@ -86,6 +86,7 @@ fn launch(
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&EnvActArgs {
             env: x.env.ptr(),
             member: x.member.ptr(),

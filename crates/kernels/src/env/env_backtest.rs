@@ -149,6 +149,7 @@ fn step(
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&arguments),
         teams: envs.div_ceil(TEAM_ENVS) as u32,
         members: members as u32,

@@ -41,6 +41,7 @@ pub fn env_observe(
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32 }),
         teams: envs as u32,
         members: members as u32,

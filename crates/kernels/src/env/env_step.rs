@@ -88,6 +88,7 @@ fn launch(
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&EnvStepArgs { buffers: all.map(View::ptr), envs: envs as u32, rows: rows as u32 }),
         teams: envs.div_ceil(TEAM_ENVS) as u32,
         members: members as u32,

@@ -59,6 +59,7 @@ pub fn replay_sample(dtype: DType, members: usize, x: &ReplaySample<'_>) -> Resu
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&ReplaySampleArgs {
             buffers: [x.env, x.member, x.draws, x.indices].map(View::ptr),
             envs: envs as u32,
@@ -92,6 +93,7 @@ pub fn replay_advance(dtype: DType, members: usize, draws: &View) -> Result<Laun
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&ReplayAdvanceArgs { draws: draws.ptr() }),
         teams: 1,
         members: members as u32,
@@ -162,6 +164,7 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&ReplayGatherArgs {
             buffers: all.map(View::ptr),
             shape,

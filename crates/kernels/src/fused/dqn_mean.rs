@@ -59,5 +59,6 @@ pub fn dqn_mean(
         reserved2: 0,
     };
     let teams = (2 * shape.actions.len() * unit_packs).div_ceil(256);
-    Ok(launch(&tree::DQN_MEAN, dtype, (teams, members), &args, &[w, target], &[mean]))
+    let mean = launch(&tree::DQN_MEAN, dtype, (teams, members), &args, &[w, target], &[mean]);
+    Ok(Launch { beside: true, ..mean })
 }

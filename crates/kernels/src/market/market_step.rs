@@ -97,6 +97,7 @@ fn launch(
         dtype,
         defines: Vec::new(),
         maps: Vec::new(),
+        beside: false,
         args: args(&MarketStepArgs {
             buffers: all.map(View::ptr),
             envs: envs as u32,

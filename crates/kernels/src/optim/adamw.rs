@@ -20,6 +20,10 @@ pub struct OptimiserState {
     pub beta2_power: u64,
     /// Steps skipped because a gradient was not finite.
     pub skipped: u64,
+    /// Teams that are through with a step; 0 between steps.
+    pub arrived: u32,
+    /// Nothing.
+    pub reserved: u32,
 }
 
 /// Per-member hyperparameters on the device, in fixed point: BF16 would store a beta of 0.999 as 1.
@@ -118,7 +122,7 @@ pub struct AdamW<'a> {
     pub rounding: Rounding,
     /// Gradients.
     pub gradient: &'a View,
-    /// One [`OptimiserState`] per member.
+    /// One [`OptimiserState`] per member: advanced by a step.
     pub counters: &'a View,
     /// One [`Hyper`] per member.
     pub hyper: &'a View,
@@ -192,42 +196,9 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
         packs: (tiles * IMAGE_COLUMNS / 8) as i32,
         partials: x.norm.cols as i32,
     };
+    check.owned(x.counters)?;
     let others = [x.gradient, x.counters, x.hyper, x.norm, x.ids];
     let reads: Vec<&View> = written.iter().copied().chain(others).collect();
-    Ok(launch(kernel, dtype, (tiles, members), &args, &reads, &written))
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct AdvanceArgs {
-    state: MemberPtr,
-    hyper: MemberPtr,
-    norm: MemberPtr,
-    partials: i32,
-    reserved: i32,
-}
-
-/// Advances the step counter and the powers of beta: after the norm, before the step.
-///
-/// # Errors
-/// Buffers that don't fit.
-pub fn adamw_advance(
-    dtype: DType,
-    members: usize,
-    counters: &View,
-    hyper: &View,
-    norm: &View,
-) -> Result<Launch, KernelError> {
-    let check = Check::new("adamw_advance", members);
-    check.view(counters, STATE, 1, 1)?;
-    check.view(hyper, HYPER, 1, 1)?;
-    check.view(norm, Element::U64, 1, norm.cols)?;
-    let args = AdvanceArgs {
-        state: counters.ptr(),
-        hyper: hyper.ptr(),
-        norm: norm.ptr(),
-        partials: norm.cols as i32,
-        reserved: 0,
-    };
-    Ok(launch(&tree::ADAMW_ADVANCE, dtype, (1, members), &args, &[counters, hyper, norm], &[counters]))
+    let writes: Vec<&View> = written.iter().copied().chain([x.counters]).collect();
+    Ok(launch(kernel, dtype, (tiles, members), &args, &reads, &writes))
 }

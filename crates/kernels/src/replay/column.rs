@@ -12,43 +12,6 @@ use foxhunt_device::{Launch, MemberPtr};
 
 const OUTCOME: Element = Element::Struct(size_of::<Outcome>() as u32);
 
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct SampleArgs {
-    index: MemberPtr,
-    state: MemberPtr,
-    hyper: MemberPtr,
-    batch: i32,
-    rows: i32,
-}
-
-/// Uniform rows of a replay of `rows` states, each with a successor, `index[1, B]`.
-///
-/// # Errors
-/// Buffers that don't fit.
-pub fn column_sample(
-    dtype: DType,
-    members: usize,
-    rows: usize,
-    index: &View,
-    (counters, hyper): (&View, &View),
-) -> Result<Launch, KernelError> {
-    let check = Check::new("column_sample", members);
-    check.view(index, Element::U32, 1, index.cols)?;
-    check.view(counters, Element::Struct(size_of::<OptimiserState>() as u32), 1, 1)?;
-    check.view(hyper, Element::Struct(size_of::<Hyper>() as u32), 1, 1)?;
-    check.that(rows >= 2, || format!("a replay of {rows} rows has no successor"))?;
-    let args = SampleArgs {
-        index: index.ptr(),
-        state: counters.ptr(),
-        hyper: hyper.ptr(),
-        batch: index.cols as i32,
-        rows: rows as i32,
-    };
-    let teams = index.cols.div_ceil(256);
-    Ok(launch(&tree::COLUMN_SAMPLE, dtype, (teams, members), &args, &[counters, hyper], &[index]))
-}
-
 /// Buffers of a gather.
 #[derive(Debug)]
 pub struct ColumnGather<'a> {
@@ -58,7 +21,11 @@ pub struct ColumnGather<'a> {
     pub actions: &'a View,
     /// `[rows, 1]` of [`Outcome`].
     pub outcome: &'a View,
-    /// `[1, B]`.
+    /// Whose step the rows are drawn for: one [`OptimiserState`] per member.
+    pub counters: &'a View,
+    /// Whose seed: one [`Hyper`] per member.
+    pub hyper: &'a View,
+    /// Rows that were drawn, `[1, B]`: written.
     pub index: &'a View,
     /// `[2B, S]`: s, then s'.
     pub x: &'a View,
@@ -74,17 +41,19 @@ struct GatherArgs {
     state: MemberPtr,
     actions: MemberPtr,
     outcome: MemberPtr,
+    counters: MemberPtr,
+    hyper: MemberPtr,
     index: MemberPtr,
     x: MemberPtr,
     actions_out: MemberPtr,
     outcome_out: MemberPtr,
     batch: i32,
-    width: i32,
+    rows: i32,
     ld: i32,
     branches: i32,
 }
 
-/// Gathers the rows of `index` and their successors.
+/// Draws uniform rows, each with a successor, and gathers both.
 ///
 /// # Errors
 /// Buffers that don't fit.
@@ -96,6 +65,9 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
     check.view(x.actions, Element::U8, rows, branches)?;
     check.view(x.outcome, OUTCOME, rows, 1)?;
     check.view(x.index, Element::U32, 1, batch)?;
+    check.view(x.counters, Element::of::<OptimiserState>(), 1, 1)?;
+    check.view(x.hyper, Element::of::<Hyper>(), 1, 1)?;
+    check.that(rows >= 2, || format!("a replay of {rows} rows has no successor"))?;
     check.view(x.x, real, 2 * batch, x.state.cols)?;
     check.view(x.batch_actions, Element::U8, batch, branches)?;
     check.view(x.batch_outcome, OUTCOME, batch, 1)?;
@@ -107,12 +79,14 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
         state: x.state.ptr(),
         actions: x.actions.ptr(),
         outcome: x.outcome.ptr(),
+        counters: x.counters.ptr(),
+        hyper: x.hyper.ptr(),
         index: x.index.ptr(),
         x: x.x.ptr(),
         actions_out: x.batch_actions.ptr(),
         outcome_out: x.batch_outcome.ptr(),
         batch: batch as i32,
-        width: x.state.cols as i32,
+        rows: rows as i32,
         ld: x.state.ld as i32,
         branches: branches as i32,
     };
@@ -121,7 +95,7 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
         dtype,
         (batch, members),
         &args,
-        &[x.state, x.actions, x.outcome, x.index],
-        &[x.x, x.batch_actions, x.batch_outcome],
+        &[x.state, x.actions, x.outcome, x.counters, x.hyper],
+        &[x.index, x.x, x.batch_actions, x.batch_outcome],
     ))
 }

@@ -2,4 +2,4 @@
 
 mod column;
 
-pub use column::{ColumnGather, column_gather, column_sample};
+pub use column::{ColumnGather, column_gather};

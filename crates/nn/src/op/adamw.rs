@@ -82,9 +82,6 @@ impl Operation for Optimise {
             norm,
             ids: cx.view(n.ids),
         };
-        Ok(vec![
-            Command::Launch(optim::adamw_advance(dtype, members, counters, hyper, norm)?),
-            Command::Launch(optim::adamw(dtype, members, &step)?),
-        ])
+        Ok(vec![Command::Launch(optim::adamw(dtype, members, &step)?)])
     }
 }

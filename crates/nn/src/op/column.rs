@@ -73,20 +73,17 @@ impl Operation for ColumnReplay {
 
     fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
         let (dtype, members, t) = (cx.dtype(), cx.members(), &self.tensors);
-        let index = cx.view(t.index);
-        let key = (cx.view(self.key.0), cx.view(self.key.1));
         let gather = replay::ColumnGather {
             state: cx.view(t.state),
             actions: cx.view(t.actions),
             outcome: cx.view(t.outcome),
-            index,
+            counters: cx.view(self.key.0),
+            hyper: cx.view(self.key.1),
+            index: cx.view(t.index),
             x: cx.view(t.x),
             batch_actions: cx.view(t.batch_actions),
             batch_outcome: cx.view(t.batch_outcome),
         };
-        Ok(vec![
-            Command::Launch(replay::column_sample(dtype, members, cx.view(t.state).rows, index, key)?),
-            Command::Launch(replay::column_gather(dtype, members, &gather)?),
-        ])
+        Ok(vec![Command::Launch(replay::column_gather(dtype, members, &gather)?)])
     }
 }

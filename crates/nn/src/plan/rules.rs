@@ -173,6 +173,7 @@ mod tests {
                 dtype: self.dtype,
                 defines: Vec::new(),
                 maps: Vec::new(),
+                beside: false,
                 args: Vec::new(),
                 teams: 1,
                 members: 1,

@@ -99,6 +99,11 @@ impl Rig {
         Ok(self.runtime.check_guards()?)
     }
 
+    /// The first member's counters.
+    pub(super) fn counters(&self) -> Result<OptimiserState, CaseError> {
+        Ok(self.runtime.read_raw::<OptimiserState>(self.counters)?[0])
+    }
+
     pub(super) fn set_counters(&self, state: OptimiserState) -> Result<(), CaseError> {
         Ok(self.runtime.write_raw(self.counters, &vec![state; self.members])?)
     }

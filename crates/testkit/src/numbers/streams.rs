@@ -27,7 +27,7 @@ fn ways(device: &Device) -> Result<Ways, CaseError> {
         ..plain(0.0)
     };
     let rig = Rig::new(device, 8, &[hyper; 2])?;
-    let state = OptimiserState { step: 40, beta1_power: 1, beta2_power: 1, skipped: 0 };
+    let state = OptimiserState { step: 40, beta1_power: 1, beta2_power: 1, skipped: 0, ..Default::default() };
     rig.set_counters(state)?;
     let n = &rig.net;
     rig.set(n.gradient, &[1.007_812_5; 2])?;
