@@ -206,8 +206,7 @@ impl CudaDevice {
         this.bind()?;
         this.stream =
             doing(|| at("stream"), result::stream::create(result::stream::StreamKind::NonBlocking))?;
-        this.side =
-            doing(|| at("stream"), result::stream::create(result::stream::StreamKind::NonBlocking))?;
+        this.side = doing(|| at("stream"), result::stream::create(result::stream::StreamKind::NonBlocking))?;
         this.blas.open()?;
         Ok(this)
     }
@@ -264,8 +263,7 @@ impl CudaDevice {
     /// Makes `later` wait for what is queued on `earlier`.
     fn follow(&self, later: sys::CUstream, earlier: sys::CUstream) -> Result<(), DeviceError> {
         let what = || "ordering two branches of a graph".to_owned();
-        let event =
-            doing(what, result::event::create(sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING))?;
+        let event = doing(what, result::event::create(sys::CUevent_flags_enum::CU_EVENT_DISABLE_TIMING))?;
         // SAFETY: live streams and a live event, which the driver keeps until what waits for it is done.
         let ordered = unsafe {
             result::event::record(event, earlier).and_then(|()| {

@@ -44,9 +44,8 @@ struct WeightsArgs {
 /// Blocks that share a task's batch. Follows from the batch alone, since it decides the order of addition.
 fn split(batch: usize) -> usize {
     match batch.div_ceil(64) {
-        0..4 => 1,
-        4..8 => 2,
-        8..32 => 4,
+        0..16 => 1,
+        16..32 => 4,
         _ => 8,
     }
 }

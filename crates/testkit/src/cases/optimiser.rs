@@ -195,7 +195,8 @@ fn check_step(
             let got = after[i].at(base + at);
             let paired = after[i].low.is_some();
             // A pair is held to F32's own roundings: two of the value, and what is small beside it.
-            let slack = if paired { 1.3e-7 * want.abs() + 1e-6 * lr } else { 1e-6 * scales[i] };
+            let slack =
+                if paired { 1.3e-7 * want.abs() + 1e-6 * SETTINGS.learning_rate } else { 1e-6 * scales[i] };
             let purpose = match purpose {
                 Purpose::RoundWeight if paired => Purpose::RoundLow,
                 Purpose::RoundTarget if paired => Purpose::RoundTargetLow,

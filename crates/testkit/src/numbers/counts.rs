@@ -25,9 +25,16 @@ pub(super) fn increments(device: &Device) -> Result<Vec<Measured>, CaseError> {
     let drawn = runtime.read_raw::<u64>(draws)?[0];
     let mut out = vec![Measured::near("draws counted, of 10^6", drawn as f64, f64::from(TIMES), 0.0)];
     let rig = rig::Rig::new(device, 8, &[rig::plain(0.0)])?;
-    for (what, around) in [("optimiser steps, past 2^24", 1_u64 << 24), ("optimiser steps, past 2^32", 1 << 32)] {
+    for (what, around) in
+        [("optimiser steps, past 2^24", 1_u64 << 24), ("optimiser steps, past 2^32", 1 << 32)]
+    {
         let start = around - u64::from(AROUND);
-        rig.set_counters(OptimiserState { step: start, beta1_power: 1, beta2_power: 1, ..Default::default() })?;
+        rig.set_counters(OptimiserState {
+            step: start,
+            beta1_power: 1,
+            beta2_power: 1,
+            ..Default::default()
+        })?;
         rig.run(2 * AROUND)?;
         let after = rig.counters()?;
         let counted = after.step - start;

@@ -50,7 +50,13 @@ fn stored(device: &Device, storage: Storage) -> Result<Vec<Measured>, CaseError>
     let hyper = Hyper { beta1_q64: half, beta2_q64: half, ..plain(2_f64.powi(-9)) };
     let rig = Rig::stored(device, storage, 2, &[hyper])?;
     // Beta's powers as after many steps, so that m and v go into the update as they are.
-    rig.set_counters(OptimiserState { step: 9, beta1_power: 1, beta2_power: 1, skipped: 0, ..Default::default() })?;
+    rig.set_counters(OptimiserState {
+        step: 9,
+        beta1_power: 1,
+        beta2_power: 1,
+        skipped: 0,
+        ..Default::default()
+    })?;
     rig.set(rig.net.weight, &[MOST])?;
     rig.set(rig.net.m, &[-MOST])?;
     rig.set(rig.net.v, &[1.0])?;
