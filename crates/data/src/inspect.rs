@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
-
 use crate::{
     bars::Bars,
     calendar::{LocalTime, local},
+    moment::show_moment,
     source::SourceInfo,
 };
 
@@ -129,10 +128,6 @@ fn session_hours(bars: &Bars, starts: &[usize], ends: &[usize]) -> Option<(Local
     (hours.len() > 1 && agreeing * 2 > hours.len()).then_some(middle)
 }
 
-fn moment(ns: i64) -> String {
-    Timestamp::from_nanosecond(i128::from(ns)).map_or_else(|_| format!("{ns} ns"), |t| t.to_string())
-}
-
 fn span(seconds: i64) -> String {
     let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
     match (days, hours, minutes) {
@@ -154,8 +149,8 @@ impl fmt::Display for Inspection {
         writeln!(f, "stamps      {}, {} ({})", s.stamp_format, s.stamp_side, s.stamp_side_basis)?;
         writeln!(f, "time zone   {} ({})", s.time_zone, s.time_zone_basis)?;
         writeln!(f, "rows        {} of {}", self.rows, s.rows_read)?;
-        writeln!(f, "first open  {}", moment(self.span_ns.0))?;
-        writeln!(f, "last close  {}", moment(self.span_ns.1))?;
+        writeln!(f, "first open  {}", show_moment(self.span_ns.0))?;
+        writeln!(f, "last close  {}", show_moment(self.span_ns.1))?;
         writeln!(
             f,
             "bar length  {} ({:.0} bars per year, counted)",

@@ -60,7 +60,7 @@ pub enum FeatureError {
         rows: usize,
     },
     /// A window of a split is too short to mean anything.
-    #[error("the {window} window has {rows} rows and needs {least}; use more data or other shares")]
+    #[error("the {window} window has {rows} rows and needs {least}; use more data, or other shares or dates")]
     TooShort {
         /// Which window.
         window: &'static str,

@@ -19,5 +19,5 @@ pub use error::FeatureError;
 pub use normalise::{CLIP, MAX_OFF_CENTRE, NormalisedTable, Normaliser};
 pub use series::Series;
 pub use set::{FeatureSet, FeatureSpec};
-pub use splits::Splits;
+pub use splits::{Moments, Splits};
 pub use table::FeatureTable;

@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FeatureError;
 
+/// Moments (ns UTC) that divide bars into windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moments {
+    /// Begin of the training window; the first usable row where none, or where that opens later.
+    pub train_from_ns: Option<i64>,
+    /// Begin of the validation window, and end of the training window.
+    pub validation_from_ns: i64,
+    /// Begin of the test window, and end of the validation window.
+    pub test_from_ns: i64,
+    /// End of the test window; the last usable row's where none.
+    pub test_to_ns: Option<i64>,
+}
+
 /// Row ranges of the three windows, one after the other without overlap.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,21 +56,25 @@ impl Splits {
             .checked(least)
     }
 
-    /// Divides `usable` rows at two moments (ns UTC): a bar belongs to the later window if it opens at or after the moment,
-    /// and to the earlier if it has closed by then. A bar that is open at the moment belongs to neither. Each window needs
-    /// `least` rows.
+    /// Divides `usable` rows at moments: a bar belongs to the later window if it opens at or after the moment, and to the
+    /// earlier if it has closed by then. A bar that is open at the moment belongs to neither. Rows before the first and
+    /// after the last moment are in no window: features may look back on the former, nothing looks at the latter. Each
+    /// window needs `least` rows.
     ///
     /// # Errors
     /// [`FeatureError::Split`] for moments out of order or rows that the bars do not have; [`FeatureError::TooShort`].
     pub fn by_time(
         bars: &Bars,
         usable: Range<usize>,
-        validation_from_ns: i64,
-        test_from_ns: i64,
+        at: Moments,
         least: usize,
     ) -> Result<Self, FeatureError> {
-        let problem = if validation_from_ns >= test_from_ns {
+        let problem = if at.validation_from_ns >= at.test_from_ns {
             "validation begins when or after test does"
+        } else if at.train_from_ns.is_some_and(|train| train >= at.validation_from_ns) {
+            "train begins when or after validation does"
+        } else if at.test_to_ns.is_some_and(|end| end <= at.test_from_ns) {
+            "test ends when or before it begins"
         } else if usable.end > bars.len() || usable.start > usable.end {
             "the rows to divide are not all among the bars"
         } else {
@@ -70,9 +87,9 @@ impl Splits {
         let closed_by = |ns: i64| bars.close_ns.partition_point(|&c| c <= ns).clamp(usable.start, usable.end);
         let opens_from = |ns: i64| bars.open_ns.partition_point(|&o| o < ns).clamp(usable.start, usable.end);
         Self {
-            train: usable.start..closed_by(validation_from_ns),
-            validation: opens_from(validation_from_ns)..closed_by(test_from_ns),
-            test: opens_from(test_from_ns)..usable.end,
+            train: at.train_from_ns.map_or(usable.start, opens_from)..closed_by(at.validation_from_ns),
+            validation: opens_from(at.validation_from_ns)..closed_by(at.test_from_ns),
+            test: opens_from(at.test_from_ns)..at.test_to_ns.map_or(usable.end, closed_by),
         }
         .checked(least)
     }

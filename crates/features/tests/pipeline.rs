@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use foxhunt_data::{Bars, LoadOptions, load, sample};
-use foxhunt_features::{FeatureError, FeatureSet, Normaliser, Splits};
+use foxhunt_features::{FeatureError, FeatureSet, Moments, Normaliser, Splits};
 
 /// A file of the shared data folder, or `None` with a notice where there is no such folder.
 fn shared(name: &str) -> Option<Bars> {
@@ -92,11 +92,29 @@ fn the_normaliser_knows_the_training_window_alone() {
 fn splits_by_time_leave_out_a_bar_that_is_open() {
     let bars = sample();
     let half_past = |i: usize| bars.open_ns[i] + 1_800_000_000_000;
-    let splits = Splits::by_time(&bars, 168..6_225, half_past(4_000), bars.open_ns[5_000], 100).unwrap();
+    let at = Moments {
+        train_from_ns: None,
+        validation_from_ns: half_past(4_000),
+        test_from_ns: bars.open_ns[5_000],
+        test_to_ns: None,
+    };
+    let by = |at| Splits::by_time(&bars, 168..6_225, at, 100);
+    let splits = by(at).unwrap();
     assert_eq!((splits.train, splits.validation, splits.test), (168..4_000, 4_001..5_000, 5_000..6_225));
-    let swapped = Splits::by_time(&bars, 168..6_225, bars.open_ns[5_000], bars.open_ns[4_000], 100);
-    assert!(matches!(swapped, Err(FeatureError::Split { .. })));
-    let short = Splits::by_time(&bars, 168..6_225, bars.open_ns[4_000], bars.open_ns[4_010], 100);
+    let ends = Moments { train_from_ns: Some(half_past(1_000)), test_to_ns: Some(half_past(6_000)), ..at };
+    let splits = by(ends).unwrap();
+    assert_eq!((splits.train, splits.validation, splits.test), (1_001..4_000, 4_001..5_000, 5_000..6_000));
+    // The warm-up stays out, whatever the date.
+    let early = Moments { train_from_ns: Some(bars.open_ns[10]), ..at };
+    assert_eq!(by(early).unwrap().train, 168..4_000);
+    for wrong in [
+        Moments { validation_from_ns: at.test_from_ns, ..at },
+        Moments { train_from_ns: Some(at.validation_from_ns), ..at },
+        Moments { test_to_ns: Some(at.test_from_ns), ..at },
+    ] {
+        assert!(matches!(by(wrong), Err(FeatureError::Split { .. })), "{wrong:?}");
+    }
+    let short = by(Moments { validation_from_ns: bars.open_ns[4_990], ..at });
     assert!(matches!(short, Err(FeatureError::TooShort { window: "validation", rows: 10, .. })));
 }
 

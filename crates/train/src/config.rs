@@ -1,6 +1,7 @@
 //! What a training run is: every number that decides it, with its default.
 
 mod check;
+mod windows;
 
 use crate::TrainError;
 use foxhunt_core::{Rounding, Storage, Weights};
@@ -109,10 +110,19 @@ pub struct DataConfig {
     pub date_order: Dates,
     /// Bar length in seconds; the most common step where 0.
     pub bar_seconds: i64,
-    /// Share of the bars that the agent trains on, from the start.
+    /// Share of the bars that the agent trains on, from the start. Shares are not read where dates divide the bars.
     pub train_share: f64,
     /// Share after that, on which the epoch of each member is chosen. The rest is the test window.
     pub validation_share: f64,
+    /// Begin of the training window, a date such as 2017-01-31 (UTC) or an RFC 3339 stamp; with the first bar whose
+    /// features are known where empty. Bars before it still warm features up.
+    pub train_from: String,
+    /// Begin of the validation window, which ends the training window. With `test_from`, or neither: then shares divide.
+    pub validation_from: String,
+    /// Begin of the test window, which ends the validation window.
+    pub test_from: String,
+    /// End of the test window; with the last bar where empty.
+    pub test_to: String,
 }
 
 /// The network.
@@ -245,6 +255,10 @@ impl Config {
                 bar_seconds: 0,
                 train_share: 0.7,
                 validation_share: 0.15,
+                train_from: String::new(),
+                validation_from: String::new(),
+                test_from: String::new(),
+                test_to: String::new(),
             },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
             learn: LearnConfig {
@@ -377,14 +391,21 @@ fn merge(into: &mut toml::Table, from: toml::Table) {
     for (key, value) in from {
         match (into.get_mut(&key), value) {
             (Some(toml::Value::Table(a)), toml::Value::Table(b)) => merge(a, b),
-            // `1` for a number that is a float by default.
-            (Some(slot @ toml::Value::Float(_)), toml::Value::Integer(i)) => {
-                *slot = toml::Value::Float(i as f64)
-            }
-            (_, value) => {
+            (Some(slot), value) => *slot = as_written(slot, value),
+            (None, value) => {
                 into.insert(key, value);
             }
         }
+    }
+}
+
+/// A value in the type that its key has: `1` for a number that is a float by default, and a date without quotes, which TOML
+/// has a type of its own for, as text.
+fn as_written(slot: &toml::Value, value: toml::Value) -> toml::Value {
+    match (slot, value) {
+        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
+        (toml::Value::String(_), toml::Value::Datetime(date)) => toml::Value::String(date.to_string()),
+        (_, value) => value,
     }
 }
 
@@ -412,11 +433,7 @@ fn set_key(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(),
         let keys: Vec<&str> = table.iter().flat_map(|t| t.keys()).map(String::as_str).collect();
         return Err(format!("{place} is a group of keys: set one of them ({})", keys.join(", ")));
     };
-    // `1` for a number that is a float by default.
-    let value = match (&slot, value) {
-        (toml::Value::Float(_), toml::Value::Integer(i)) => toml::Value::Float(i as f64),
-        (_, value) => value,
-    };
+    let value = as_written(slot, value);
     if slot.type_str() != value.type_str() {
         return Err(format!("{place} must be of type {}, and this is {}", slot.type_str(), value.type_str()));
     }

@@ -78,8 +78,19 @@ impl Market {
         let raw = FeatureSet::standard().compute(&bars)?;
         let mut usable = raw.usable();
         usable.start += config.network.lookback - 1;
+        // Dates are those of the data that was trained on, and other bars need not reach to them.
+        let moments = match trained {
+            Some(_) => None,
+            None => config
+                .data
+                .moments_within(&bars)
+                .map_err(|(place, what)| TrainError::Config { place, what })?,
+        };
         let (train, validation) = (config.data.train_share, config.data.validation_share);
-        let splits = Splits::by_fraction(usable, train, validation, LEAST_ROWS)?;
+        let splits = match moments {
+            Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS)?,
+            None => Splits::by_fraction(usable, train, validation, LEAST_ROWS)?,
+        };
         Self::of_features(bars, &raw, splits, config, trained)
     }
 

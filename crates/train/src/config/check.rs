@@ -102,6 +102,7 @@ fn fit(c: &Config) -> Result<(), String> {
             d.train_share, d.validation_share
         )
     })?;
+    d.moments()?;
     must(n.inputs.is_multiple_of(8), &|| {
         format!(
             "network.inputs is {}: it must be a multiple of 8, such as {}",

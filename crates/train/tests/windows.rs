@@ -1,0 +1,93 @@
+//! Windows by date: which rows they are, and that nothing but the bars before a row decides its features.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{tiny, waves};
+use foxhunt_data::{Bars, show_moment};
+use foxhunt_features::Splits;
+use foxhunt_train::{Config, Market};
+
+/// Windows that begin at rows of `bars`, the last ending with row 1,800.
+fn dated(bars: &Bars) -> Config {
+    let mut config = tiny();
+    let at = |row: usize| show_moment(bars.open_ns[row]);
+    let d = &mut config.data;
+    (d.train_from, d.validation_from, d.test_from, d.test_to) = (at(700), at(1_400), at(1_600), at(1_800));
+    config
+}
+
+#[test]
+fn dates_decide_the_windows() {
+    let bars = waves(2_000);
+    let config = dated(&bars);
+    let market = Market::prepare(bars.clone(), &config).unwrap();
+    assert_eq!(market.splits, Splits { train: 700..1_400, validation: 1_400..1_600, test: 1_600..1_800 });
+    assert_eq!(market.normaliser.train_rows, 700..1_400);
+
+    // Bars before the training window warm features up: what the network sees in its first row is what the bars before
+    // gave, not what the same bars give from a standing start.
+    let alone = Market::prepare(bars.slice(700..2_000), &tiny()).unwrap();
+    assert_eq!((market.features.warmup_rows, alone.features.warmup_rows), (168, 168));
+    assert!(
+        market.features.values[700 * market.features.cols..][..market.features.cols]
+            .iter()
+            .any(|x| *x != 0.0)
+    );
+    assert!(alone.features.values[..alone.features.cols].iter().all(|x| *x == 0.0));
+
+    // Bars that are not those that were trained on are tested whole, wherever the dates lie.
+    let unseen = Market::prepare_unseen(bars.slice(0..600), &config, &market).unwrap();
+    assert_eq!((unseen.splits.train.start, &unseen.normaliser), (168, &market.normaliser));
+}
+
+/// What comes after the training window changes neither the normaliser nor anything before it; what comes before it does
+/// not enter the normaliser either, further than features look back.
+#[test]
+fn nothing_later_leaks_and_the_normaliser_knows_the_training_window_alone() {
+    let bars = waves(2_000);
+    let config = dated(&bars);
+    let before = Market::prepare(bars.clone(), &config).unwrap();
+    let changed = |rows: std::ops::Range<usize>| {
+        let mut bars = bars.clone();
+        for i in rows {
+            for side in [&mut bars.bid.open, &mut bars.bid.high, &mut bars.bid.low, &mut bars.bid.close] {
+                side[i] += side[i] / 50 + i32::try_from(i % 7).unwrap() * 300;
+            }
+        }
+        // The last change must leave a bar that is one.
+        for i in 0..bars.len() {
+            let (open, close) = (bars.bid.open[i], bars.bid.close[i]);
+            (bars.bid.high[i], bars.bid.low[i]) = (open.max(close), open.min(close));
+        }
+        Market::prepare(bars, &config).unwrap()
+    };
+    let later = changed(1_400..2_000);
+    assert_eq!(later.normaliser, before.normaliser);
+    assert_eq!(later.volatility_floor_e9, before.volatility_floor_e9);
+    let cols = before.features.cols;
+    assert_eq!(later.features.values[..1_400 * cols], before.features.values[..1_400 * cols]);
+    assert_ne!(later.features.values[1_400 * cols..], before.features.values[1_400 * cols..]);
+    // The longest look back is less than 500 rows.
+    assert_eq!(changed(0..200).normaliser, before.normaliser);
+    assert_ne!(changed(900..1_000).normaliser, before.normaliser);
+}
+
+#[test]
+fn a_date_outside_the_data_is_named_with_what_the_file_covers() {
+    let bars = waves(2_000);
+    let (first, last) = (show_moment(bars.open_ns[0]), show_moment(bars.close_ns[1_999]));
+    for (key, date) in [("train_from", "2013-01-01"), ("test_to", "2031-01-01")] {
+        let mut config = dated(&bars);
+        let slot = if key == "train_from" { &mut config.data.train_from } else { &mut config.data.test_to };
+        *slot = date.to_owned();
+        let error = Market::prepare(bars.clone(), &config).unwrap_err().to_string();
+        for word in [&format!("data.{key}: {date}"), "waves (made by a test)", &first, &last] {
+            assert!(error.contains(word), "{error}, without {word}");
+        }
+    }
+    let mut short = dated(&bars);
+    short.data.validation_from = show_moment(bars.open_ns[1_590]);
+    let error = Market::prepare(bars, &short).unwrap_err().to_string();
+    assert!(error.contains("the validation window has 10 rows") && error.contains("dates"), "{error}");
+}
