@@ -189,9 +189,9 @@ fn tensors(case: &FusedCase, side: &Side) -> Result<Vec<(String, Vec<f32>)>, Cas
     }
     out.push(("loss of rows".into(), side.runtime.read(side.row_loss)?));
     let totals = side.runtime.read_raw::<LossTotal>(side.total)?;
-    let totals = totals.iter().flat_map(|t| {
-        [(t.loss_q32 as f64 / 4_294_967_296.0) as f32, t.rows as f32, t.bad as f32]
-    });
+    let totals = totals
+        .iter()
+        .flat_map(|t| [(t.loss_q32 as f64 / 4_294_967_296.0) as f32, t.rows as f32, t.bad as f32]);
     out.push(("loss".into(), totals.collect()));
     let image = side.runtime.read(side.net.gradient)?;
     for p in &side.net.params {

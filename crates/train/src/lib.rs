@@ -7,7 +7,8 @@ mod memory;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, LearnConfig, LearnStep, MarketConfig, NetworkConfig, Orders, SetOption, Size, Stamps,
+    Config, DataConfig, Dates, LearnConfig, LearnStep, MarketConfig, NetworkConfig, Orders, SetOption, Size,
+    Stamps,
 };
 pub use error::TrainError;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};

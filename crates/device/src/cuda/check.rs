@@ -98,7 +98,8 @@ pub fn compile_all(
     }
     let mut recipes = Vec::new();
     let applies = |s: &&Source| {
-        only_target(s.text).is_none_or(|t| dtype == DType::Bf16 && t.trim_end_matches('a') == format!("sm_{arch}"))
+        only_target(s.text)
+            .is_none_or(|t| dtype == DType::Bf16 && t.trim_end_matches('a') == format!("sm_{arch}"))
     };
     for source in tree.sources.iter().filter(|s| s.name.ends_with(".cu")).filter(applies) {
         let sets = if defines.is_empty() { bounds(source)? } else { defines.to_vec() };

@@ -89,7 +89,8 @@ impl DqnNet<'_> {
             check.view(b, REAL, rows, cols)?;
         }
         check.dense(self.biases[2])?;
-        check.that(self.biases[3].ld == head.unit_ld(), || format!("{} is spread out", self.biases[3].name))?;
+        check
+            .that(self.biases[3].ld == head.unit_ld(), || format!("{} is spread out", self.biases[3].name))?;
         check.dense(self.weights[3])
     }
 

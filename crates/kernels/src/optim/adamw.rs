@@ -171,7 +171,9 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
     check.view(x.counters, STATE, 1, 1)?;
     check.view(x.hyper, HYPER, 1, 1)?;
     check.view(x.norm, Element::U64, 1, x.norm.cols)?;
-    check.that(x.norm.cols <= MOST_PARTIALS, || format!("{} partial norms, more than {MOST_PARTIALS}", x.norm.cols))?;
+    check.that(x.norm.cols <= MOST_PARTIALS, || {
+        format!("{} partial norms, more than {MOST_PARTIALS}", x.norm.cols)
+    })?;
     check.view(x.ids, Element::Struct(size_of::<PackId>() as u32), tiles, IMAGE_COLUMNS / 8)?;
     let [p, m, v, target] = x.state;
     // Never followed where there is no low word.

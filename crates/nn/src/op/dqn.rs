@@ -62,12 +62,8 @@ impl FusedStep {
         let head_gradient = plan.real_buffer("d.head", batch, shape.streams() * GRADIENT_COLUMNS);
         let mean = plan.real_buffer("head.mean", mean_rows(&shape.head), shape.stream);
         plan.set_purpose(mean, MemoryPurpose::Workspace);
-        let norm = plan.buffer(
-            &format!("{}.norm", net.name),
-            Element::U64,
-            1,
-            weight_partials(&shape, batch),
-        );
+        let norm =
+            plan.buffer(&format!("{}.norm", net.name), Element::U64, 1, weight_partials(&shape, batch));
         let row_loss = plan.real_buffer("loss.rows", 1, batch);
         let total = plan.buffer("loss.total", Element::of::<LossTotal>(), 1, 1);
         let weights = net.gradients(plan)?;
@@ -99,7 +95,8 @@ impl FusedStep {
 impl Net {
     fn eight(&self, of: impl Fn(&crate::NetParam) -> Tensor) -> Result<[Tensor; 8], PlanError> {
         let all: Vec<Tensor> = self.params.iter().map(of).collect();
-        all.try_into().map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })
+        all.try_into()
+            .map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })
     }
 
     /// The gradient of each parameter, inside the gradient image.
@@ -111,7 +108,8 @@ impl Net {
             info.differentiable = false;
             all.push(plan.inside(info, self.gradient, p.offset));
         }
-        all.try_into().map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })
+        all.try_into()
+            .map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })
     }
 }
 
