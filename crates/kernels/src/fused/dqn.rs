@@ -2,7 +2,7 @@
 
 use crate::{Element, KernelError, View, loss::HeadShape, view::Check};
 use foxhunt_core::DType;
-use foxhunt_device::{MemberPtr, TENSOR_MAP_BYTES, TensorMap};
+use foxhunt_device::{TENSOR_MAP_BYTES, TensorMap};
 
 const REAL: Element = Element::Real(DType::Bf16);
 /// Columns that a stream has in the gradients of the head: a whole block, whatever the atoms are.
@@ -97,19 +97,19 @@ impl DqnNet<'_> {
     pub(super) fn views(&self) -> Vec<&View> {
         self.weights.into_iter().chain(self.biases).collect()
     }
-
-    pub(super) fn bias_ptrs(&self) -> [MemberPtr; 4] {
-        self.biases.map(View::ptr)
-    }
 }
 
-/// Room for a tensor map, which the device fills.
+/// Room for a tensor map, which the device fills: `TensorMap` in `hopper.cuh`.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct MapSlot([u64; TENSOR_MAP_BYTES / 8]);
+pub(super) struct MapSlot {
+    opaque: [u64; 16],
+}
+
+const _: () = assert!(size_of::<MapSlot>() == TENSOR_MAP_BYTES);
 
 impl MapSlot {
-    pub(super) const EMPTY: MapSlot = MapSlot([0; TENSOR_MAP_BYTES / 8]);
+    pub(super) const EMPTY: MapSlot = MapSlot { opaque: [0; 16] };
 }
 
 /// The map of a matrix, for slot `slot` of the argument struct's first maps.
