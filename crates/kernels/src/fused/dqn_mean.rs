@@ -33,6 +33,7 @@ pub fn dqn_mean(
     mean: &View,
 ) -> Result<Launch, KernelError> {
     let check = Check::new("dqn_mean", members);
+    shape.check(&check)?;
     let real = Element::Real(dtype);
     for v in [w, target] {
         check.view(v, real, shape.logit_columns(), w.cols)?;

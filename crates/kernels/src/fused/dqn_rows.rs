@@ -1,7 +1,7 @@
 //! Launcher of `dqn_rows.cu`.
 
 use super::{
-    dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, map},
+    dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, check_mapped, map},
     mean_rows,
 };
 use crate::{
@@ -137,6 +137,8 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
     check.owned(x.head_gradient)?;
     check.view(x.row_loss, REAL, 1, batch)?;
     check.view(x.total, Element::of::<LossTotal>(), 1, 1)?;
+    check.owned(x.row_loss)?;
+    check.owned(x.total)?;
     let head = &shape.head;
     let dz = (head.v_max - head.v_min) / (head.atoms - 1) as f32;
     let args = RowsArgs {
@@ -174,6 +176,9 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         .chain(x.activations)
         .chain(x.gradients)
         .collect();
+    for v in &mapped {
+        check_mapped(&check, members, v)?;
+    }
     let tiles = batch.div_ceil(ROWS_PER_GROUP);
     let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
     let roles = match FEW_TILES / (tiles * members) {

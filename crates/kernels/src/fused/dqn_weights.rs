@@ -1,6 +1,6 @@
 //! Launcher of `dqn_weights.cu`.
 
-use super::dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, map};
+use super::dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, check_mapped, map};
 use crate::{Element, KernelError, View, launch, tree, view::Check};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
@@ -138,6 +138,9 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
     let now = x.x.slice_rows(0, batch);
     let mapped: Vec<&View> =
         [&now].into_iter().chain(x.activations).chain(x.gradients).chain([x.head_gradient]).collect();
+    for v in &mapped {
+        check_mapped(&check, members, v)?;
+    }
     let mut reads = vec![x.x, x.actions];
     reads.extend(x.activations.into_iter().chain(x.gradients).chain([x.head_gradient]));
     let mut writes = x.net.views();
