@@ -22,6 +22,49 @@ fn the_step_keeps_the_rules_on_numbers() {
     }
 }
 
+/// The fused step's plan needs no Hopper GPU either: only its program does.
+#[test]
+fn the_fused_step_keeps_the_rules_and_counts_its_memory() {
+    for population in [1, 3] {
+        let sizes = StepBench { fused: true, ..bench(DType::Bf16, population) };
+        let mut step = sizes.plan().unwrap();
+        assert_eq!(step.plan.faults().unwrap(), [], "{population} members");
+        let (fused, span) =
+            (step.plan.memory(), bench(DType::Bf16, population).plan().unwrap().plan.memory());
+        let p = population as u64;
+        for purpose in [
+            MemoryPurpose::Weights,
+            MemoryPurpose::Targets,
+            MemoryPurpose::Moments,
+            MemoryPurpose::Gradients,
+            MemoryPurpose::Replay,
+        ] {
+            assert_eq!(fused.of(purpose), span.of(purpose), "{purpose:?}");
+        }
+        // Of a row: both states; three layers and their gradients, the first two of 256; four blocks of the head's; a loss.
+        let row = 2 * 128 + 2 * (256 + 256 + 512) + 4 * 64 + 1;
+        assert_eq!(fused.of(MemoryPurpose::Activations).real, p * 2 * 512 * row);
+        // Two nets, three branches, two words of 56 rows of 128.
+        assert_eq!(fused.of(MemoryPurpose::Workspace).real, p * 2 * 2 * 3 * 2 * 56 * 128);
+        let sum: u64 = fused.parts().map(|(_, bytes)| bytes.total()).sum();
+        assert_eq!(sum, fused.total());
+        assert!(fused.total() < span.total(), "neither logits nor what flows from s'");
+
+        step.plan.buffer("masters", Element::Real(DType::F32), 164, 2048);
+        assert_eq!(step.plan.faults().unwrap().len(), 1);
+    }
+    let step = StepBench { fused: true, ..bench(DType::Bf16, 1) }.plan().unwrap();
+    assert_eq!(
+        step.plan.inputs("step").unwrap(),
+        bench(DType::Bf16, 1).plan().unwrap().plan.inputs("step").unwrap()
+    );
+    // It is in BF16 alone, and on one kind of GPU.
+    let error = StepBench { fused: true, ..bench(DType::F32, 1) }.plan().unwrap().plan.faults().unwrap_err();
+    assert!(error.to_string().contains("holds Real(F32), not Real(Bf16)"), "{error}");
+    let error = StepBench { fused: true, ..bench(DType::Bf16, 1) }.run(&Device::cpu()).unwrap_err();
+    assert!(error.to_string().contains("dqn_rows is for one kind of GPU"), "{error}");
+}
+
 #[test]
 fn a_wide_buffer_in_the_step_is_found() {
     let mut step = bench(DType::Bf16, 1).plan().unwrap();
@@ -94,4 +137,8 @@ fn the_step_is_what_it_was() {
             insta::assert_snapshot!(format!("step_{dtype}"), plan.to_string());
         });
     }
+    let plan = StepBench { fused: true, ..bench(DType::Bf16, 1) }.plan().unwrap().plan;
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!("step_fused", plan.to_string());
+    });
 }

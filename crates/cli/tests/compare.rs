@@ -45,7 +45,7 @@ fn the_same_command_gives_the_same_bytes_but_for_times() {
         );
     }
     let (a, b) = (without_times(&path.join("a")), without_times(&path.join("b")));
-    assert_eq!(a.len(), 5, "setting, two slices, JSON and page: {:?}", a.keys());
+    assert_eq!(a.len(), 6, "setting, lock, two slices, JSON and page: {:?}", a.keys());
     assert_eq!(a, b);
     assert!(!a["compare.json"].contains("_s\""), "no time outside of the timing object");
 
@@ -60,7 +60,7 @@ fn the_same_command_gives_the_same_bytes_but_for_times() {
     // What is there is not trained again.
     let more = run(path, "--members 3 --slice 1 --out a");
     assert!(more.err.contains("F32, members 2 to 2") && !more.err.contains("members 0"), "{}", more.err);
-    assert_eq!(files(&path.join("a")).len(), 7);
+    assert_eq!(files(&path.join("a")).len(), 8);
 
     foxhunt(path, &format!("{TINY} --set learn.gamma=0.9 --out a"))
         .fails(1, &["learn.gamma is 0.99, and here 0.9"]);
@@ -85,38 +85,45 @@ fn a_known_market_is_scored_by_regret() {
     assert!(page.contains("known:drift") && page.contains("Incomplete: F32 lacks 1"));
 }
 
-/// Ctrl-C: exit code 130, no half slice, and the same command goes on to what an undisturbed one gives.
+/// Ctrl-C and SIGTERM: exit code 128 and the signal's number, no half slice, and the same command goes on to what an
+/// undisturbed one gives. While it runs its folder is its own.
 #[cfg(unix)]
 #[test]
 fn a_stopped_comparison_goes_on() {
     use std::{process::Stdio, time::Duration};
     let folder = tempfile::tempdir().unwrap();
     let options = TINY.replace("--epochs 2", "--epochs 40");
-    let args = format!("{options} --members 2 --slice 1 --out x");
-    let child = command(folder.path())
-        .args(args.split_whitespace())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let slices = folder.path().join("x/slices");
-    for _ in 0..6_000 {
-        if fs::read_dir(&slices).is_ok_and(|d| d.count() > 0) {
-            break;
+    let args = |out: &str| format!("{options} --members 2 --slice 1 --out {out}");
+    foxhunt(folder.path(), &args("whole"));
+    let whole = without_times(&folder.path().join("whole"));
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let child = command(folder.path())
+            .args(args(signal).split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let slices = folder.path().join(signal).join("slices");
+        for _ in 0..6_000 {
+            if fs::read_dir(&slices).is_ok_and(|d| d.count() > 0) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
-        std::thread::sleep(Duration::from_millis(10));
+        foxhunt(folder.path(), &args(signal)).fails(1, &[signal, "another process", "--merge"]);
+        let kill = std::process::Command::new("kill")
+            .args([&format!("-{signal}"), &child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        let done = Done::new(&child.wait_with_output().unwrap(), "stopped".into());
+        let done = done.fails(code, &["stopping after this epoch", "finished ones are kept"]);
+        assert!(done.out.contains("missing"), "{}", done.out);
+        let kept: Vec<String> = files(&slices).into_keys().collect();
+        assert!(
+            !kept.is_empty() && kept.len() < 4 && kept.iter().all(|name| name.ends_with(".json")),
+            "{kept:?}"
+        );
+        foxhunt(folder.path(), &args(signal));
+        assert_eq!(without_times(&folder.path().join(signal)), whole, "SIG{signal}");
     }
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(kill.success());
-    let done = Done::new(&child.wait_with_output().unwrap(), "stopped".into());
-    let done = done.fails(130, &["stopping after this epoch", "finished ones are kept"]);
-    assert!(done.out.contains("missing"), "{}", done.out);
-    let kept: Vec<String> = files(&slices).into_keys().collect();
-    assert!(
-        !kept.is_empty() && kept.len() < 4 && kept.iter().all(|name| name.ends_with(".json")),
-        "{kept:?}"
-    );
-    foxhunt(folder.path(), &args);
-    foxhunt(folder.path(), &args.replace("--out x", "--out y"));
-    assert_eq!(without_times(&folder.path().join("x")), without_times(&folder.path().join("y")));
 }

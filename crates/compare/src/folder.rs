@@ -5,13 +5,14 @@ use serde::Serialize;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io::Write as _,
     path::{Path, PathBuf},
 };
 
 const SETTING: &str = "setting.json";
 const SLICES: &str = "slices";
+const LOCK: &str = "lock";
 
 /// Finished members of every arm, by id, and the slices that they come from.
 #[derive(Clone, Debug, Default)]
@@ -35,43 +36,40 @@ pub struct Work {
 pub struct Folder {
     path: PathBuf,
     fingerprint: String,
+    /// Held as long as this is: two processes would write the same scratch files.
+    _lock: File,
 }
 
 impl Folder {
     /// Opens or makes the folder.
     ///
     /// # Errors
-    /// [`CompareError::Refused`] where the folder holds another comparison or something else; the disk.
+    /// [`CompareError::Refused`] where the folder holds another comparison or something else, or another process uses it;
+    /// the disk.
     pub fn open(path: &Path, setting: &Setting) -> Result<Self> {
-        let folder = Folder { path: path.to_owned(), fingerprint: setting.fingerprint()? };
         let file = path.join(SETTING);
         if file.exists() {
-            folder.check(&file, setting)?;
+            check(&file, setting)?;
         } else {
-            let used = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+            // What another process has just begun has a lock, and nothing that must be kept.
+            let mine = |name: &std::ffi::OsStr| name == LOCK || name == SLICES;
+            let used = fs::read_dir(path)
+                .is_ok_and(|mut entries| entries.any(|e| e.map_or(true, |e| !mine(&e.file_name()))));
             if used {
                 let what = format!("{} holds something else: name another folder", path.display());
                 return Err(CompareError::Refused(what));
             }
-            let slices = folder.slices();
-            fs::create_dir_all(&slices).map_err(|e| CompareError::io("create", &slices, e))?;
+        }
+        let slices = path.join(SLICES);
+        fs::create_dir_all(&slices).map_err(|e| CompareError::io("create", &slices, e))?;
+        let lock = lock(path)?;
+        // Again: another process may have made it in the meantime.
+        if file.exists() {
+            check(&file, setting)?;
+        } else {
             write_json(&file, setting, true)?;
         }
-        Ok(folder)
-    }
-
-    /// Refuses a folder whose setting is another.
-    fn check(&self, file: &Path, setting: &Setting) -> Result<()> {
-        let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
-        let damaged =
-            |e: serde_json::Error| CompareError::Damaged { path: file.to_owned(), what: e.to_string() };
-        let there: Value = serde_json::from_str(&text).map_err(damaged)?;
-        setting.difference(&there)?.map_or(Ok(()), |difference| {
-            let path = file.parent().unwrap_or(file).display();
-            Err(CompareError::Refused(format!(
-                "{path} holds another comparison ({difference}): name another folder, or compare with its configuration"
-            )))
-        })
+        Ok(Folder { path: path.to_owned(), fingerprint: setting.fingerprint()?, _lock: lock })
     }
 
     fn slices(&self) -> PathBuf {
@@ -106,7 +104,7 @@ impl Folder {
                 let what = format!("{} is no folder of a comparison: it has no {SETTING}", path.display());
                 return Err(CompareError::Refused(what));
             }
-            self.check(&file, setting)?;
+            check(&file, setting)?;
             for file in json_files(&path.join(SLICES))? {
                 finished.add(read_slice(&file, &self.fingerprint)?, &file)?;
             }
@@ -166,6 +164,39 @@ impl Finished {
             }
         }
         work
+    }
+}
+
+/// Refuses a folder whose setting is another.
+fn check(file: &Path, setting: &Setting) -> Result<()> {
+    let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
+    let damaged = |e: serde_json::Error| CompareError::Damaged { path: file.to_owned(), what: e.to_string() };
+    let there: Value = serde_json::from_str(&text).map_err(damaged)?;
+    setting.difference(&there)?.map_or(Ok(()), |difference| {
+        let path = file.parent().unwrap_or(file).display();
+        Err(CompareError::Refused(format!(
+            "{path} holds another comparison ({difference}): name another folder, or compare with its configuration"
+        )))
+    })
+}
+
+/// The lock of a folder: let go of by the system when the process ends, however it does.
+fn lock(path: &Path) -> Result<File> {
+    let at = path.join(LOCK);
+    let file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&at)
+        .map_err(|e| CompareError::io("create", &at, e))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(CompareError::Refused(format!(
+            "{}: another process writes to it; wait for it, stop it, or give this one its own --out and bring them together \
+             with --merge",
+            path.display()
+        ))),
+        Err(TryLockError::Error(e)) => Err(CompareError::io("lock", &at, e)),
     }
 }
 

@@ -124,6 +124,9 @@ fn halves_make_the_whole_and_what_is_stopped_goes_on() {
     assert!(subject.run(Arm::F32, &[1], &folder.scratch(), 1).is_none());
     let before = fs::read(first.join("slices/f32-00000-00000.json")).unwrap();
     assert_eq!(fs::read_dir(first.join("slices")).unwrap().count(), 2);
+    // One process a folder: and where it is open twice in one, too.
+    assert!(Folder::open(&first, setting).unwrap_err().to_string().contains("another process"));
+    drop(folder);
     subject.fill(&first, &arms, &[0, 1], 2);
     assert_eq!(all, result(&first, &[], &[0, 1]), "gone on with");
     assert_eq!(before, fs::read(first.join("slices/f32-00000-00000.json")).unwrap());

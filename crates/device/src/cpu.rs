@@ -78,6 +78,9 @@ impl CpuProgram {
         let steps = commands
             .into_iter()
             .map(|command| match command {
+                Command::Launch(launch) if launch.kernel.host.is_empty() => {
+                    Err(DeviceError::GpuOnly { kernel: launch.kernel.name })
+                }
                 Command::Launch(launch) => {
                     let build = *launch
                         .kernel

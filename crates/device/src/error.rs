@@ -33,6 +33,14 @@ pub enum DeviceError {
         /// What the launch carries.
         got: usize,
     },
+    /// A kernel that is for one kind of GPU alone.
+    #[error(
+        "kernel {kernel} is for one kind of GPU and has no host build: a CPU runs the plan's span instead"
+    )]
+    GpuOnly {
+        /// Which kernel.
+        kernel: &'static str,
+    },
     /// A kernel without a build for this dtype and instruction set.
     #[error("kernel {kernel} has no host build for {dtype}")]
     NoHostBuild {

@@ -5,8 +5,10 @@ use super::{
     token::{Kind, Token, after_close, tokens},
     tree::Tree,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+/// How a file opens that is for one kind of GPU alone and has no host build.
+const GPU_ONLY: &str = "// gpu:";
 /// The header of target differences: the only one that may name what belongs to a target.
 const PLATFORM: &str = "base/platform.cuh";
 /// Headers whose business is to round: they alone may store F32 bits.
@@ -102,8 +104,22 @@ const COMPILER: [&str; 36] = [
     "__syncthreads",
     "__shfl_xor_sync",
 ];
+/// What the base headers of one kind of GPU may use beside these.
+const GPU_COMPILER: [&str; 1] = ["__cvta_generic_to_shared"];
+/// What kernels of one kind of GPU may use: they have no teams, since a warp is what their machinery is about.
+const GPU_NAMES: [&str; 7] = [
+    "threadIdx",
+    "blockIdx",
+    "__syncthreads",
+    "__syncwarp",
+    "__shfl_sync",
+    "__shfl_xor_sync",
+    "__cluster_dims__",
+];
 /// A thread's place in the grid: kernels know teams and items only, so that launch shapes change no bit.
 const PLACES: [&str; 5] = ["threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize"];
+/// Types of floats in assembly.
+const PTX_FLOATS: [&str; 7] = ["f16", "f16x2", "bf16", "bf16x2", "f32", "f64", "tf32"];
 /// Ways to see a float as an integer, or memory as another type.
 const PUNS: [&str; 8] = [
     "bits",
@@ -130,14 +146,17 @@ pub(crate) fn check(sources: &[Source]) -> Vec<Fault> {
     let tree = Tree::new(sources);
     let mut faults = Vec::new();
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
+    let gpu_only = |s: &&Source| s.text.starts_with(GPU_ONLY);
+    let gpu_headers: BTreeSet<&str> = sources.iter().filter(gpu_only).map(|s| file_name(&s.path)).collect();
     for source in sources {
-        let base = source.path.rsplit('/').next().unwrap_or(&source.path);
-        if let Some(other) = names.insert(base, &source.path) {
+        if let Some(other) = names.insert(file_name(&source.path), &source.path) {
             let rule = format!("{other} has the same name: NVRTC finds headers by name alone");
             faults.push(Fault { path: source.path.clone(), line: 1, rule });
         }
         let tokens = tokens(&source.text);
-        let mut file = File { source, tokens: &tokens, tree: &tree, faults: Vec::new() };
+        let gpu_only = gpu_only(&source);
+        let mut file = File { source, tokens: &tokens, tree: &tree, gpu_only, faults: Vec::new() };
+        file.includes(&gpu_headers);
         file.check();
         faults.append(&mut file.faults);
     }
@@ -150,7 +169,12 @@ struct File<'a> {
     source: &'a Source,
     tokens: &'a [Token<'a>],
     tree: &'a Tree<'a>,
+    gpu_only: bool,
     faults: Vec<Fault>,
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 impl File<'_> {
@@ -313,16 +337,54 @@ impl File<'_> {
         if called && (LIBRARY.contains(&t.text) || LIBRARY.contains(&stem)) {
             self.fault(t.line, format!("{} differs between targets: math.cuh has what is allowed", t.text));
         }
-        let known = self.in_base() && COMPILER.contains(&t.text) || self.excepted(t.text);
+        let known = self.in_base() && COMPILER.contains(&t.text)
+            || self.in_base() && self.gpu_only && GPU_COMPILER.contains(&t.text)
+            || self.gpu_only && GPU_NAMES.contains(&t.text)
+            || self.excepted(t.text);
         if t.text.starts_with("__") && !known {
             let rule = format!("{} belongs to one compiler: base/ has what is allowed", t.text);
             self.fault(t.line, rule);
         }
-        if PLACES.contains(&t.text) && !self.in_base() {
+        if PLACES.contains(&t.text) && !self.in_base() && !known {
             self.fault(t.line, format!("{}: a kernel knows its team and its items alone", t.text));
         }
-        if t.is("asm") && self.source.path != PLATFORM {
-            self.fault(t.line, "assembly belongs to platform.cuh");
+        if t.is("asm") {
+            if self.source.path != PLATFORM && !(self.in_base() && self.gpu_only) {
+                self.fault(t.line, "assembly belongs to platform.cuh and to base headers of one kind of GPU");
+            }
+            self.assembly(i);
+        }
+    }
+
+    /// What assembly could do behind the back of the other rules: store wide numbers, add floats in any order.
+    fn assembly(&mut self, i: usize) {
+        let Some(open) = (i..i + 3).find(|n| self.is_at(*n, "(")) else { return };
+        let line = self.tokens[i].line;
+        let texts = self.tokens[open..after_close(self.tokens, open)].iter().filter(|t| t.kind == Kind::Text);
+        for text in texts {
+            let words = text.text.split(|c: char| !c.is_alphanumeric() && !['.', ':', '_'].contains(&c));
+            for word in words.filter(|w| w.contains('.')) {
+                if let Some(rule) = assembly_fault(word) {
+                    self.fault(line, format!("{word}: {rule}"));
+                }
+            }
+        }
+    }
+
+    /// `#include`: nothing from outside the tree, and nothing of one kind of GPU where there is a host build.
+    fn includes(&mut self, gpu_headers: &BTreeSet<&str>) {
+        let tokens = self.tokens;
+        for (i, t) in tokens.iter().enumerate() {
+            if t.kind != Kind::Directive || t.text != "include" {
+                continue;
+            }
+            let name = tokens.get(i + 1).map_or("", |t| t.text.trim_matches('"'));
+            if !name.ends_with(".cuh") {
+                self.fault(t.line, "the tree stands alone: no header of the system or of CUDA");
+            }
+            if gpu_headers.contains(name) && !self.gpu_only {
+                self.fault(t.line, format!("{name} is for one kind of GPU; this file has a host build"));
+            }
         }
     }
 
@@ -391,6 +453,28 @@ impl File<'_> {
         };
         let to = &statement[..assign];
         to.first().is_some_and(|t| t.is("*")) || to.iter().any(|t| t.is("[") || t.is("->"))
+    }
+}
+
+/// What an instruction does that no kernel may.
+fn assembly_fault(instruction: &str) -> Option<&'static str> {
+    let parts: Vec<&str> = instruction.split('.').collect();
+    let has = |part: &str| parts.iter().any(|p| p.split("::").next() == Some(part));
+    let floats = parts.iter().any(|p| PTX_FLOATS.contains(p));
+    match parts[0] {
+        _ if has("f64") => Some("kernels compute in F32"),
+        "st" if !has("shared") => Some("memory is written as `real` or integers, in C++ or by a tensor copy"),
+        "cp" if has("global")
+            && has("shared")
+            && !has("tensor")
+            && !instruction.contains("cluster.global") =>
+        {
+            Some("a copy of plain bytes to memory could be of wide numbers: tensor copies are of `real`")
+        }
+        "red" | "atom" | "multimem" if floats => Some("a sum of floats would depend on its order"),
+        "red" | "atom" | "multimem" if !has("shared") => Some("platform.cuh has atomics on integers"),
+        "cp" if has("reduce") => Some("a sum of floats would depend on its order"),
+        _ => None,
     }
 }
 

@@ -6,13 +6,17 @@ use super::{
     Fault, Source,
     structs::{Field, Struct, cpp_structs, rust_structs},
     token::{Token, tokens},
+    tree::KERNEL_MACROS,
 };
 use std::collections::BTreeMap;
 
 /// Rust names of structs that C++ calls otherwise.
-const RENAMED: [(&str, &str); 2] = [("HeadArgsShape", "Head"), ("MemberPtr", "Members")];
+const RENAMED: [(&str, &str); 3] =
+    [("HeadArgsShape", "Head"), ("MemberPtr", "Members"), ("MapSlot", "TensorMap")];
 /// Rust names of fields that C++ calls otherwise: an address in Rust is a pointer in C++.
 const RENAMED_FIELDS: [(&str, &str, &str); 1] = [("MemberPtr", "addr", "base")];
+/// Fields that are signed in Rust and unsigned in C++: sums of integer atomics, in two's complement.
+const SIGNED: [(&str, &str); 1] = [("Tally", "return_q20")];
 /// A Rust field of this name, `[MemberPtr; N]`, stands for the next N `Members` of C++: their order is the launcher's.
 const UNNAMED: &str = "buffers";
 /// C++ structs without a mirror of their own, that stand for a longer one: `column.cu` reads the step and the seed.
@@ -79,7 +83,8 @@ fn stem(path: &str) -> &str {
 
 fn argument_structs<'a>(file: &[Token<'a>]) -> Vec<(&'a str, usize)> {
     file.windows(5)
-        .filter(|w| w[0].is("KERNEL") && w[1].is("(") && w[3].is(",") && w[2].is_word())
+        .filter(|w| KERNEL_MACROS.iter().any(|m| w[0].is(m)))
+        .filter(|w| w[1].is("(") && w[3].is(",") && w[2].is_word())
         .filter(|w| !w[2].is("name"))
         .map(|w| (w[4].text, w[4].line))
         .collect()
@@ -136,7 +141,8 @@ fn same<'a>(rust: &Struct<'a>, cpp: &Struct<'a>, constants: &Constants<'a>) -> R
             return Err(format!("{} is {} there", a.name, b.name));
         }
         let (here, there) = ((type_of(a), count(a, constants)), (type_of(b), count(b, constants)));
-        if here != there {
+        let signed = SIGNED.contains(&(rust.name, a.name)) && (here.0, there.0) == ("i64", "u64");
+        if here != there && !signed {
             let print = |(ty, n): (&str, Option<&str>)| n.map_or(ty.to_owned(), |n| format!("{ty}[{n}]"));
             return Err(format!("{} is {}, {} there", a.name, print(here), print(there)));
         }

@@ -118,7 +118,9 @@ fn declarators<'a>(statement: &[Token<'a>], out: &mut Vec<Field<'a>>) {
 pub(crate) fn rust_structs<'a>(tokens: &[Token<'a>]) -> Vec<Struct<'a>> {
     let mut out = Vec::new();
     for (i, w) in tokens.windows(5).enumerate() {
-        if !["[", "repr", "(", "C", ")"].iter().zip(w).all(|(want, t)| t.is(want)) {
+        // `repr(C)` and `repr(C, align(64))`.
+        let opens = ["[", "repr", "(", "C"].iter().zip(w).all(|(want, t)| t.is(want));
+        if !opens || !(w[4].is(")") || w[4].is(",")) {
             continue;
         }
         // Other attributes may follow, an enum may be what is meant.

@@ -117,6 +117,98 @@ fn foreign_arithmetic_is_found() {
     assert_eq!(faults.len(), 1, "base/ has a list of its own: {faults:?}");
 }
 
+/// Faults of one kernel file for one kind of GPU.
+fn planted_gpu(text: &str) -> Vec<Fault> {
+    kernels::check(&[source("fused/x.cu", &format!("// gpu: sm_90a\n{text}"))])
+}
+
+#[test]
+fn kernels_of_one_gpu_keep_the_rules_on_numbers() {
+    for (text, what) in [
+        ("void f(const float* p);", "a pointer to float"),
+        ("void f(float p[8]);", "an array of float"),
+        ("struct A { float* p; };", "a pointer to float"),
+        ("struct A { Members<float> p; };", "Members<float>"),
+        ("struct A { float p[4]; }; GPU_KERNEL(k, A, 0, 128, 1) {}", "A.p"),
+        ("*(u32*)p = bits(x);", "F32 bits as an integer"),
+        ("p[i] = __float_as_uint(x);", "F32 bits as an integer"),
+        ("atomicAdd(p, x);", "atomicAdd is CUDA's"),
+        ("atomic_add((float*)p, x);", "on floats"),
+        ("float y = fmaxf(x, 0.f);", "fmaxf differs"),
+        ("float y = __expf(x);", "__expf belongs to one compiler"),
+        ("double x = 0;", "F64"),
+        ("int n = gridDim.x;", "gridDim"),
+        ("int n = blockDim.x;", "blockDim"),
+        ("#if ON_GPU\n#endif", "#if"),
+        ("asm volatile(\"bar.sync 0;\");", "assembly belongs"),
+        ("#include <cuda_bf16.h>", "the tree stands alone"),
+        ("#include \"cuda_runtime.h\"", "the tree stands alone"),
+    ] {
+        let faults = planted_gpu(text);
+        assert!(faults.iter().any(|f| f.line == 2 && f.rule.contains(what)), "{text}: {faults:?}");
+    }
+    let free = "int t = threadIdx.x, b = blockIdx.y; __syncthreads(); __syncwarp(); x = __shfl_xor_sync(~0u, x, 1);\n\
+        struct A { Members<real> y; float eps; };\n\
+        GPU_KERNEL(k, A, 0, 128, 1, __cluster_dims__(2, 1, 1)) { float d[8]; clear(d); *(u32*)p = pack2(x, y); }\n\
+        template<int N> void f(const float (&d)[N]);";
+    assert_eq!(planted_gpu(free), []);
+    // The same words in a kernel with a host build.
+    for word in ["threadIdx", "blockIdx", "__syncthreads", "__shfl_xor_sync", "__cluster_dims__"] {
+        caught(&format!("int x = {word};"), word);
+    }
+}
+
+#[test]
+fn assembly_that_breaks_a_rule_is_found() {
+    let base = |code: &str| {
+        let text = format!("// gpu: sm_90a\nvoid f() {{ asm volatile(\"{code}\" :: \"r\"(x)); }}");
+        kernels::check(&[source("base/hopper.cuh", &text)])
+    };
+    for (code, what) in [
+        ("st.global.f32 [%0], %1;", "memory is written"),
+        ("st.global.v4.b32 [%0], {%1};", "memory is written"),
+        ("st.u32 [%0], %1;", "memory is written"),
+        ("red.global.add.f32 [%0], %1;", "depend on its order"),
+        ("red.shared.add.f32 [%0], %1;", "depend on its order"),
+        ("atom.global.add.u64 r, [%0], %1;", "atomics on integers"),
+        ("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;", "plain bytes"),
+        (
+            "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%1, %2}], [%3];",
+            "order",
+        ),
+        ("{ .reg .pred p; add.f64 a, b, c; }", "kernels compute in F32"),
+    ] {
+        let faults = base(code);
+        assert!(faults.len() == 1 && faults[0].rule.contains(what), "{code}: {faults:?}");
+    }
+    for code in [
+        "st.shared.v2.f32 [%0], {%1, %2};",
+        "st.shared::cluster.u32 [%0], %1;",
+        "red.shared.add.u32 [%0], %1;",
+        "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];",
+        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];",
+        "cp.async.bulk.wait_group.read 0;",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0}, %1, %2, p, 1, 1, 0, 0;",
+    ] {
+        assert_eq!(base(code), [], "{code}");
+    }
+    // A base header that is for every target has none.
+    let faults = kernels::check(&[source("base/math.cuh", "// x\nvoid f() { asm(\"mov.u32 %0, 0;\"); }")]);
+    assert!(faults.len() == 1 && faults[0].rule.contains("assembly belongs"), "{faults:?}");
+}
+
+#[test]
+fn what_is_for_one_gpu_stays_out_of_host_builds() {
+    let header = source("base/hopper.cuh", "// gpu: sm_90a\n#pragma once");
+    let include = "#include \"hopper.cuh\"";
+    let portable = source("layer/x.cu", &format!("// x\n{include}"));
+    let faults = kernels::check(&[header.clone(), portable]);
+    assert!(faults.len() == 1 && faults[0].path == "layer/x.cu" && faults[0].line == 2, "{faults:?}");
+    let gpu = source("fused/x.cu", &format!("// gpu: sm_90a\n{include}"));
+    assert_eq!(kernels::check(&[header, gpu]), []);
+    caught("#include <cmath>", "the tree stands alone");
+}
+
 #[test]
 fn float_atomics_are_found() {
     caught("atomicAdd(p, x);", "atomicAdd is CUDA's");
@@ -171,6 +263,36 @@ fn structs_that_differ_are_found() {
     let unnamed = "buffers: [MemberPtr; 2], z: [MemberPtr; 2], rows: i32, n: i32, eps: f32,";
     assert_eq!(mirrored(cpp, unnamed), [""; 0]);
     assert_eq!(mirrored(cpp, &unnamed.replace("; 2], z", "; 3], z")).len(), 1);
+}
+
+#[test]
+fn arguments_of_one_gpu_are_compared_by_name() {
+    let cpp = source(
+        "fused/x.cu",
+        "// gpu: sm_90a\nstruct alignas(64) TensorMap { u64 opaque[16]; };\nstruct NetMaps { TensorMap w1, w2; };\n\
+         struct Args { NetMaps online; TensorMap x, h; Members<real> w; i32 rows; u32 padding[3]; };\n\
+         GPU_KERNEL(k, Args, 0, 128, 1) {}",
+    );
+    let of = |fields: &str| {
+        let text = format!(
+            "#[repr(C, align(64))] struct MapSlot {{ opaque: [u64; 16] }}\n\
+             #[repr(C)] struct NetMaps {{ w1: MapSlot, w2: MapSlot }}\n#[repr(C)] struct Args {{ {fields} }}"
+        );
+        mirror::check(std::slice::from_ref(&cpp), &[source("crates/kernels/src/fused/x.rs", &text)])
+    };
+    let same = "online: NetMaps, x: MapSlot, h: MapSlot, w: MemberPtr, rows: i32, padding: [u32; 3],";
+    assert_eq!(of(same), []);
+    for (fault, what) in [
+        (same.replace("x: MapSlot, h: MapSlot", "h: MapSlot, x: MapSlot"), "h is x there"),
+        (same.replace("h: MapSlot, ", ""), "w is h there"),
+        (same.replace("w: MemberPtr", "w: MapSlot"), "w is TensorMap, Members there"),
+        (same.replace(" padding: [u32; 3],", ""), "padding is missing here"),
+    ] {
+        let found = of(&fault);
+        assert!(found.len() == 1 && found[0].rule.ends_with(what), "{fault}: {found:?}");
+    }
+    let found = mirror::check(std::slice::from_ref(&cpp), &[]);
+    assert!(found.iter().any(|f| f.line == 5 && f.rule.contains("no #[repr(C)] struct")), "{found:?}");
 }
 
 #[test]

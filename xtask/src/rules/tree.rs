@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Numbers wider than storage: the language's, and those that CUDA brings.
 const WIDE: [&str; 8] = ["float", "double", "float1", "float2", "float3", "float4", "double2", "half2"];
 
+/// What defines a kernel: portable, or of one kind of GPU.
+pub(crate) const KERNEL_MACROS: [&str; 2] = ["KERNEL", "GPU_KERNEL"];
+
 pub(crate) struct Tree<'a> {
     /// The numbers themselves and their other names: `float`, `VF`.
     pub(crate) wide: BTreeSet<&'a str>,
@@ -109,12 +112,12 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The second argument of every `KERNEL(name, Args, …)`.
+/// The second argument of every `KERNEL(name, Args, …)` and `GPU_KERNEL(name, Args, …)`.
 fn argument_structs<'a>(file: &[Token<'a>]) -> Vec<&'a str> {
     let mut out = Vec::new();
     for (i, t) in file.iter().enumerate() {
         let opens_line = i == 0 || file[i - 1].kind != Kind::Directive;
-        if t.is("KERNEL") && opens_line && file.get(i + 1).is_some_and(|t| t.is("(")) {
+        if KERNEL_MACROS.iter().any(|m| t.is(m)) && opens_line && file.get(i + 1).is_some_and(|t| t.is("(")) {
             let inside = &file[i + 2..after_close(file, i + 1)];
             out.extend(inside.get(2).map(|t| t.text));
         }

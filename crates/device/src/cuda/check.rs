@@ -132,16 +132,19 @@ pub fn compile_all(
             defines: recipe.build.defines.clone(),
             cubin_bytes: cubin.len(),
             kernels,
-            warnings: log
-                .lines()
-                // C7510 to C7520: products of a warpgroup that the assembler puts one after another.
-                .filter(|l| !l.starts_with("ptxas ") || l.contains("wgmma"))
-                .collect::<Vec<_>>()
-                .join("\n")
-                .trim()
-                .to_owned(),
+            warnings: warnings(&log),
         })
     })
+}
+
+/// What a log says beside the assembler's statistics. C7510 to C7520 are among what counts, though the assembler calls
+/// them information: products of a warpgroup that it puts one after another.
+fn warnings(log: &str) -> String {
+    let statistics = |l: &str| {
+        let told = l.starts_with("ptxas info") || l.starts_with("ptxas         .");
+        told && !l.contains("(C75") && !l.contains("wgmma")
+    };
+    log.lines().filter(|l| !statistics(l)).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 /// The sets of defines that a file asks to be checked with.
@@ -196,6 +199,20 @@ ptxas info    : Used 80 registers, used 0 barriers";
         assert_eq!(of("a"), (Some(21), Some(8), Some(4)));
         assert_eq!(of("ab"), (Some(80), Some(0), Some(0)));
         assert_eq!(statistics(LOG, "b"), None);
+    }
+
+    #[test]
+    fn products_put_in_a_row_are_a_warning_and_statistics_are_none() {
+        assert_eq!(warnings(LOG), "");
+        let serial = "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are \
+                      serialized due to non wgmma instructions defining accumulator registers of a wgmma between \
+                      start and end of the pipeline stage in the function 'a'";
+        let other = "ptxas warning : Value of threads per SM for entry a is out of range.";
+        let front = "x.cu(17): warning #177-D: function \"f\" was declared but never referenced";
+        for line in [serial, other, front] {
+            let (head, tail) = LOG.split_at(LOG.find("ptxas info    : Used 21").unwrap());
+            assert_eq!(warnings(&format!("{head}{line}\n{tail}")), line);
+        }
     }
 
     #[test]

@@ -112,6 +112,10 @@ impl Compiler {
             }
         }
         let target = self.target(main.text);
+        let here = format!("sm_{}", self.arch);
+        if target.trim_end_matches('a') != here {
+            return Err(missing(format!("is for {target} alone, and this GPU's architecture is {here}")));
+        }
         let mut options = vec![
             format!("--gpu-architecture={target}"),
             "--std=c++17".into(),

@@ -1,4 +1,5 @@
-// Hopper's asynchronous machinery (sm_90a): barriers in shared memory, tensor copies (TMA), warpgroup products (wgmma),
+// gpu: sm_90a
+// Hopper's asynchronous machinery: barriers in shared memory, tensor copies (TMA), warpgroup products (wgmma),
 // clusters. PTX ISA 8.x, sections 9.7.9, 9.7.13 and 9.7.15. For kernels of the GPU alone, which start with
 //   // gpu: sm_90a
 // and so have no host build: each stands beside a portable span of the plan, and a test holds the two together.
@@ -16,6 +17,7 @@ FN u32 shared_address(const void* p) { return (u32)__cvta_generic_to_shared(p); 
 FN void put_shared(u32 at, u32 x) { asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(x) : "memory"); }
 FN u32 get_shared(u32 at) { u32 x; asm volatile("ld.shared.u32 %0, [%1];" : "=r"(x) : "r"(at) : "memory"); return x; }
 FN void put_shared2(u32 at, float x, float y) { asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(at), "f"(x), "f"(y) : "memory"); }
+FN void put_shared_float(u32 at, float x) { asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(x) : "memory"); }
 FN float get_shared_float(u32 at) { return from_bits(get_shared(at)); }
 FN void add_shared(u32 at, u32 x) { asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(at), "r"(x) : "memory"); }
 FN void barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
@@ -86,6 +88,11 @@ template<int N> FN void products_wait() { asm volatile("wgmma.wait_group.sync.al
 // Keeps the compiler from moving registers of a product past it.
 template<int N> FN void pin(float (&d)[N]) { UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i]) :: "memory"); }
 template<int N> FN void pin(u32 (&d)[N]) { UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+r"(d[i]) :: "memory"); }
+// 0, but the compiler doesn't know.
+FN u32 opaque_zero() { u32 r; asm volatile("mov.u32 %0, 0;" : "=r"(r)); return r; }
+// Registers of each thread of a warpgroup from here on.
+template<int N> FN void registers_fewer() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
+template<int N> FN void registers_more() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
 // Sums need a value before their first product, though it ignores it: a register that was never written counts as in use
 // from the start of the kernel.
 template<int N> FN void clear(float (&d)[N]) { UNROLL for (int i = 0; i < N; ++i) d[i] = 0.f; }
@@ -138,6 +145,10 @@ FN void load_transposed(u32 (&r)[4], u32 at) {
 // 2^x by the hardware, within 2 ulp: for kernels that are compared by tolerance (system.md, rule 5).
 FN float exp2_fast(float x) { float r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 FN float log2_fast(float x) { float r; asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+// The number where one is NaN, as all of PTX's.
+FN float larger(float x, float y) { float r; asm("max.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
+FN float smaller(float x, float y) { float r; asm("min.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
+FN int nearest_int(float x) { int r; asm("cvt.rni.s32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }  // NaN becomes 0
 FN float shuffle_xor(float x, int mask) { return from_bits(__shfl_xor_sync(0xffffffffu, bits(x), mask)); }
 
 // A kernel of the GPU alone: THREADS threads, BYTES of shared memory from an address that is a multiple of 1024.

@@ -7,7 +7,7 @@
 struct MeanArgs {
   Members<const real> w, target;
   Members<real> mean;
-  i32 branches, unit_packs, reserved, actions[4];  // packs of a unit's weights
+  i32 branches, unit_packs, actions[4];  // packs of a unit's weights
 };
 KERNEL(dqn_mean, MeanArgs, None, 256, 256, 1) {
   const int packs = 2 * a.branches * a.unit_packs, base = (int)t.index * 256, left = packs - base;

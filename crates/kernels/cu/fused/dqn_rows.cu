@@ -60,7 +60,8 @@ struct RowsArgs {
   Members<real> g, row_loss;
   Members<LossTotal> total;
   i32 rows, ld_actions, ld_g, mixture;
-  float scale, inv_branches, trunk_scale, v_min, inv_dz, reserved;
+  float scale, inv_branches, trunk_scale, v_min, inv_dz;
+  u32 padding[3];
 };
 
 enum Pass { CHOOSE, TARGET, LEARN };  // F(s'), T(s'), F(s)
@@ -187,11 +188,12 @@ struct Group {
   METHOD u32 mask_at(int word) const { return own + OF_MASKS + (word * 128 + thread()) * 4; }
   METHOD u32 atoms_at(int branch, int j) const { return atoms() + branch * BRANCH_ATOMS + warp() * WARP_ATOMS + j * 128 + lane() * 4; }
 
-  // 64 columns of d with bias and ReLU, in pairs: word 2 i + h, which is what four products take as their left side.
-  METHOD void activate(const float* d, u32* f, u32 bias_at) const {
+  // 64 columns of d, from its number `at` on, with bias and ReLU, in pairs: word 2 i + h, which is what four products take
+  // as their left side.
+  template<int N> METHOD void activate(const float (&d)[N], int at, u32* f, u32 bias_at) const {
     UNROLL for (int i = 0; i < 8; ++i) {
       const u32 b = get_shared(bias_at + 16 * i + 4 * quad());
-      UNROLL for (int h = 0; h < 2; ++h) f[2 * i + h] = pack2(relu(d[4 * i + 2 * h] + low2(b)), relu(d[4 * i + 2 * h + 1] + high2(b)));
+      UNROLL for (int h = 0; h < 2; ++h) f[2 * i + h] = pack2(relu(d[at + 4 * i + 2 * h] + low2(b)), relu(d[at + 4 * i + 2 * h + 1] + high2(b)));
     }
   }
   // Pairs to a block. `to` must not be in use by products or stores.
@@ -204,11 +206,11 @@ struct Group {
     put_shared(mask_at(word), positive);
   }
   // 64 columns of a gradient, where the activation was positive, to a block.
-  METHOD void put_gradient(const float* d, u32 to, float scale, int word) const {
+  template<int N> METHOD void put_gradient(const float (&d)[N], int at, u32 to, float scale, int word) const {
     const u32 positive = get_shared(mask_at(word));
     u32 f[16];
     UNROLL for (int j = 0; j < 16; ++j)
-      f[j] = pack2(d[2 * j] * scale, d[2 * j + 1] * scale) & (positive >> j & 0x00010001u) * 0xffffu;
+      f[j] = pack2(d[at + 2 * j] * scale, d[at + 2 * j + 1] * scale) & (positive >> j & 0x00010001u) * 0xffffu;
     put_pairs(f, to);
   }
   // Around writes to shared memory that earlier stores of this group may still be reading.
@@ -255,14 +257,14 @@ struct Group {
   // The first layer's outputs come 64 at a time, and go from its sums straight into the second layer's products.
   METHOD void trunk_forward(u32 x, u32 biases, bool learn) {
     float low[32], high[HALVES][64];
-    u32 now[16], next[16], zero;
-    asm volatile("mov.u32 %0, 0;" : "=r"(zero));  // see below
+    u32 now[16], next[16];
+    const u32 zero = opaque_zero();  // see below
     clear(low);
     UNROLL for (int n = 0; n < HALVES; ++n) clear(high[n]);
     layer1(low, x);
     settle<0, X_STAGES>();
     pin(low);
-    activate(low, now, biases + BIAS1);
+    activate(low, 0, now, biases + BIAS1);
     if (learn) keep<1>(now, buffer(), 1, a.h1, 0, 0);
 #pragma unroll 1
     for (int c = 0; c + 1 < CHUNKS; ++c) {
@@ -273,7 +275,7 @@ struct Group {
       layer2<X_STAGES>(high, now, c);
       settle<HALVES, X_STAGES + HALVES <= STAGES ? X_STAGES : X_STAGES - 1>();
       pin(low);
-      activate(low, next, biases + BIAS1 + 128 * (c + 1));
+      activate(low, 0, next, biases + BIAS1 + 128 * (c + 1));
       if (learn) keep<1>(next, buffer() + ((c + 1) & 1) * BLOCK_BYTES, 1, a.h1, 64 * (c + 1), c + 1);
       settle<0, HALVES>();
       pin(now);
@@ -288,7 +290,7 @@ struct Group {
     UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
     begin_writing<0>(learn);  // x may lie where this goes
     UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b) {
-      activate(&high[b / 2][32 * (b & 1)], now, biases + BIAS2 + 128 * b);
+      activate(high[b / 2], 32 * (b & 1), now, biases + BIAS2 + 128 * b);
       put_pairs(now, trunk() + b * BLOCK_BYTES);
       if (learn) remember_positive(now, CHUNKS + b);
     }
@@ -311,7 +313,7 @@ struct Group {
     }
     settle<0, 1>();
     pin(d);
-    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) activate(d + 32 * b, h + 16 * b, biases + BIAS3 + 2 * (s * STREAM + 64 * b));
+    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) activate(d, 32 * b, h + 16 * b, biases + BIAS3 + 2 * (s * STREAM + 64 * b));
     if (learn) keep<0>(h, buffer(), STREAM_BLOCKS, a.h3, s * STREAM, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS);
   }
   // q += W h of the next unit, once `settle` has waited for it.
@@ -490,10 +492,10 @@ struct Group {
         UNROLL for (int c = 0; c < 2; ++c) {
           if (!is_atom(i, c, quad())) continue;
           float b = fma_(gamma, (float)(8 * i + c + 2 * quad()), start);
-          b = fminf(fmaxf(b, 0.f), (float)(ATOMS - 1));
+          b = smaller(larger(b, 0.f), (float)(ATOMS - 1));
           const int below = min((int)b, ATOMS - 2);
           const float p = x.e[2 * i + c] * unit;
-          const int whole = __float2int_rn(p), upper = __float2int_rn(p * (b - (float)below));
+          const int whole = nearest_int(p), upper = nearest_int(p * (b - (float)below));
           add_shared(mine + 4 * below, whole - upper);
           add_shared(mine + 4 * below + 4, upper);
         }
@@ -627,7 +629,7 @@ struct Group {
       const u32 to = stream_slot(s);
       begin_writing<0>(true);
       UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b)
-        put_gradient(d + 32 * b, to + b * BLOCK_BYTES, 1.f, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS + b);
+        put_gradient(d, 32 * b, to + b * BLOCK_BYTES, 1.f, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS + b);
       end_writing();
       save(a.d3, s * STREAM, to, STREAM_BLOCKS);
     }
@@ -648,7 +650,7 @@ struct Group {
     UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
     begin_writing<0>(true);
     UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b)
-      put_gradient(&high[b / 2][32 * (b & 1)], trunk() + b * BLOCK_BYTES, a.trunk_scale, CHUNKS + b);
+      put_gradient(high[b / 2], 32 * (b & 1), trunk() + b * BLOCK_BYTES, a.trunk_scale, CHUNKS + b);
     end_writing();
     save(a.d2, 0, trunk(), TRUNK_BLOCKS);
 #pragma unroll 1
@@ -664,7 +666,7 @@ struct Group {
       pin(d);
       const u32 to = buffer() + (c & 1) * BLOCK_BYTES;
       begin_writing<1>(true);
-      put_gradient(d, to, 1.f, c);
+      put_gradient(d, 0, to, 1.f, c);
       end_writing();
       save(a.d1, 64 * c, to, 1);
     }
@@ -718,7 +720,7 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
   if constexpr (ROLES > 1) cluster_sync();
   else __syncthreads();
   if (group == GROUPS) {
-    if constexpr (GROUPS == 2) asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
+    if constexpr (GROUPS == 2) registers_fewer<24>();
     if (threadIdx.x == 128 * GROUPS) {
       Loader l{shared, full, empty, 0, 0, member};
 #pragma unroll 1
@@ -728,7 +730,7 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
     }
     return;
   }
-  if constexpr (GROUPS == 2) asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
+  if constexpr (GROUPS == 2) registers_more<240>();
   Group g{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, 0,
     group, ((int)blockIdx.x / ROLES * GROUPS + group) * 64, member, role, {0, 0}, 0, {0.f, 0.f}};
   if (EARLY_X && g.thread() == 0) {

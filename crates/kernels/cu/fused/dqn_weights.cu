@@ -14,7 +14,6 @@ static constexpr int COMPUTE = 256;
 FN constexpr int tiles(int n) { return (n + 127) / 128; }
 static constexpr int TASKS1 = tiles(TRUNK1) * tiles(INPUTS), TASKS2 = tiles(TRUNK2) * tiles(TRUNK1);
 static constexpr int TASKS3 = tiles(STREAMS * STREAM) * tiles(TRUNK2);
-FN constexpr int unit_pairs(int streams) { int n = 0; for (int s = 0; s < streams; ++s) n += (actions_of(s) + 1) / 2; return n; }
 static constexpr int PAIRS = 34;  // of a thread's sums: 32 of weights, 2 of biases
 static constexpr int OF_ONES = STAGES * STAGE_BYTES, OF_BARRIERS = OF_ONES + 256, OF_NORMS = OF_BARRIERS + 64, SHARED_BYTES = OF_NORMS + 64;
 static_assert(PAIRS * COMPUTE * 8 <= STAGES * STAGE_BYTES, "sums take the place of the stages");
@@ -25,6 +24,7 @@ struct WeightsArgs {
   Members<real> w1, w2, w3, head, b1, b2, b3, b_head;
   Members<u64> norm;
   i32 rows, ld_actions, ld1, ld2, ld3, ld_head;
+  u32 padding[2];
 };
 
 // Which part of which gradient.
@@ -192,7 +192,7 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 2, __cluster_dims__(
     cluster_sync();
   }
   UNROLL for (int lanes = 16; lanes; lanes /= 2) squares = squares + shuffle_xor(squares, lanes);
-  if (lane == 0) put_shared(shared + OF_NORMS + 4 * warp, bits(squares));
+  if (lane == 0) put_shared_float(shared + OF_NORMS + 4 * warp, squares);
   __syncthreads();
   if (threadIdx.x == 0) {
     float total = 0.f;

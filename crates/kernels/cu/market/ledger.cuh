@@ -18,7 +18,7 @@ FN void record_decision(const Rules& r, Account& a, const Bar* bars, u32 at, Act
   const u8 flags = (u8)(o.flags | reward.flags | RECORDED | (ends ? TRUNCATED : 0));
   row = LedgerRow{o.before, o.after, rec.worst_equity, a.cash, a.basis, a.realised, a.fees, a.financing, a.position,
                   o.target, o.order, o.filled, reward.q20, a.stop_distance, (i32)rec.worst_price, at + 1, a.bars,
-                  action.exposure, action.type, action.urgency, flags, a.order_end, a.exit, (u8)rec.count, {}};
+                  {action.exposure, action.type, action.urgency}, flags, a.order_end, a.exit, (u8)rec.count, {}};
 }
 
 // Closes what is held at the close of `bar`, the last, ruined or not, and books it in that bar's row, so that a ledger

@@ -51,7 +51,7 @@ struct alignas(16) LedgerRow {
   i32 stop_distance;     // units
   i32 worst;             // the worst price that the position met, units; the close if nothing was held
   u32 bar, bars;         // row of the bar table; closes since the position was opened
-  u8 exposure, type, urgency, flags;  // the action; Flag
+  u8 action[3], flags;   // exposure, order type, urgency; Flag
   u8 order_end, exit, fills;  // OrderEnd; Exit; legs written
   u8 reserved[5];
 };

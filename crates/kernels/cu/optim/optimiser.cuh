@@ -34,9 +34,11 @@ FN OptimiserState advanced(const OptimiserState& before, const Hyper& h, bool fi
 // Of step `step`, counted from 1.
 FN float learning_rate(const Hyper& h, u64 step) {
   const u64 done = step - 1;
-  i64 lr = h.lr_q40;
-  if (h.lr_steps) lr = done < h.lr_steps ? lr + ((i64)h.lr_end_q40 - lr) * (i64)done / (i64)h.lr_steps : (i64)h.lr_end_q40;
-  return (float)lr * 9.094947017729282e-13f;  // 2^-40
+  const bool rises = h.lr_end_q40 > h.lr_q40;
+  const u64 apart = rises ? h.lr_end_q40 - h.lr_q40 : h.lr_q40 - h.lr_end_q40;
+  u64 gone = 0;  // of two numbers below 2^32 the product fits, without a sign
+  if (h.lr_steps) gone = done < h.lr_steps ? apart * done / h.lr_steps : apart;
+  return (float)(rises ? h.lr_q40 + gone : h.lr_q40 - gone) * 9.094947017729282e-13f;  // 2^-40
 }
 FN float from_q64(u64 x) { return (float)x * 5.421010862427522e-20f; }  // 2^-64
 FN float one_minus_q64(u64 x) { return from_q64(0ull - x); }             // 1 - x, for x > 0

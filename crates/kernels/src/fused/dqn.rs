@@ -2,11 +2,15 @@
 
 use crate::{Element, KernelError, View, loss::HeadShape, view::Check};
 use foxhunt_core::DType;
-use foxhunt_device::{MemberPtr, TENSOR_MAP_BYTES, TensorMap};
+use foxhunt_device::{TENSOR_MAP_BYTES, TensorMap};
 
 const REAL: Element = Element::Real(DType::Bf16);
 /// Columns that a stream has in the gradients of the head: a whole block, whatever the atoms are.
 pub const GRADIENT_COLUMNS: usize = 64;
+
+/// Columns of all logits at most: beside the largest of the other sizes the biases of as many leave `dqn_rows` its three
+/// stages of weights.
+const MOST_LOGITS: usize = 1856;
 
 /// Sizes of a branching network.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +40,7 @@ impl DqnShape {
             && (1..=3).contains(&self.head.actions.len())
             && self.head.actions.iter().all(|n| (1..=16).contains(n))
             && (2..=64).contains(&self.head.atoms)
+            && self.head.logit_columns() <= MOST_LOGITS
     }
 
     /// Streams: V's and one per branch.
@@ -59,6 +64,7 @@ impl DqnShape {
     }
 
     pub(super) fn check(&self, check: &Check) -> Result<(), KernelError> {
+        self.head.check(check)?;
         check.that(self.fits(), || format!("is not written for {self:?}"))
     }
 }
@@ -97,19 +103,26 @@ impl DqnNet<'_> {
     pub(super) fn views(&self) -> Vec<&View> {
         self.weights.into_iter().chain(self.biases).collect()
     }
-
-    pub(super) fn bias_ptrs(&self) -> [MemberPtr; 4] {
-        self.biases.map(View::ptr)
-    }
 }
 
-/// Room for a tensor map, which the device fills.
+/// Room for a tensor map, which the device fills: `TensorMap` in `hopper.cuh`.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
-pub(super) struct MapSlot([u64; TENSOR_MAP_BYTES / 8]);
+pub(super) struct MapSlot {
+    opaque: [u64; 16],
+}
+
+const _: () = assert!(size_of::<MapSlot>() == TENSOR_MAP_BYTES);
 
 impl MapSlot {
-    pub(super) const EMPTY: MapSlot = MapSlot([0; TENSOR_MAP_BYTES / 8]);
+    pub(super) const EMPTY: MapSlot = MapSlot { opaque: [0; 16] };
+}
+
+/// A matrix that a map can describe: with a part for every member, since a member beyond the map reads zeros.
+pub(super) fn check_mapped(check: &Check, members: usize, v: &View) -> Result<(), KernelError> {
+    check.that(members == 1 || v.member_stride >= v.rows * v.ld, || {
+        format!("{} is shared by {members} members, and each has its part in a tensor map", v.name)
+    })
 }
 
 /// The map of a matrix, for slot `slot` of the argument struct's first maps.

@@ -12,9 +12,7 @@ struct MeanArgs {
     mean: MemberPtr,
     branches: i32,
     unit_packs: i32,
-    reserved: i32,
     actions: [i32; 4],
-    reserved2: i32,
 }
 
 /// Rows of `mean`: two nets, their branches, two words, `unit_ld` rows each.
@@ -35,6 +33,7 @@ pub fn dqn_mean(
     mean: &View,
 ) -> Result<Launch, KernelError> {
     let check = Check::new("dqn_mean", members);
+    shape.check(&check)?;
     let real = Element::Real(dtype);
     for v in [w, target] {
         check.view(v, real, shape.logit_columns(), w.cols)?;
@@ -54,9 +53,7 @@ pub fn dqn_mean(
         mean: mean.ptr(),
         branches: shape.actions.len() as i32,
         unit_packs: unit_packs as i32,
-        reserved: 0,
         actions,
-        reserved2: 0,
     };
     let teams = (2 * shape.actions.len() * unit_packs).div_ceil(256);
     let mean = launch(&tree::DQN_MEAN, dtype, (teams, members), &args, &[w, target], &[mean]);

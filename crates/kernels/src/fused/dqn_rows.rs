@@ -1,7 +1,7 @@
 //! Launcher of `dqn_rows.cu`.
 
 use super::{
-    dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, map},
+    dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, check_mapped, map},
     mean_rows,
 };
 use crate::{
@@ -17,7 +17,6 @@ const ROWS_PER_GROUP: usize = 64;
 /// Tiles of 64 rows above which a block takes two: about as many as a large GPU has multiprocessors.
 const FEW_TILES: usize = 132;
 const REAL: Element = Element::Real(DType::Bf16);
-const MAPS: usize = 16;
 
 /// Buffers of a fused step's row-local part, all in BF16 where real.
 #[derive(Debug)]
@@ -52,10 +51,50 @@ pub struct DqnRows<'a> {
 
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct NetMaps {
+    w1: MapSlot,
+    w2: MapSlot,
+    w3: MapSlot,
+    head: MapSlot,
+}
+
+impl NetMaps {
+    const EMPTY: NetMaps =
+        NetMaps { w1: MapSlot::EMPTY, w2: MapSlot::EMPTY, w3: MapSlot::EMPTY, head: MapSlot::EMPTY };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+struct NetBiases {
+    b1: MemberPtr,
+    b2: MemberPtr,
+    b3: MemberPtr,
+    head: MemberPtr,
+}
+
+impl NetBiases {
+    fn of(net: &DqnNet<'_>) -> Self {
+        let [b1, b2, b3, head] = net.biases.map(View::ptr);
+        NetBiases { b1, b2, b3, head }
+    }
+}
+
+// The maps come first and in the order of `mapped` below.
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct RowsArgs {
-    maps: [MapSlot; MAPS],
-    online_bias: [MemberPtr; 4],
-    target_bias: [MemberPtr; 4],
+    online: NetMaps,
+    target: NetMaps,
+    x: MapSlot,
+    mean: MapSlot,
+    h1: MapSlot,
+    h2: MapSlot,
+    h3: MapSlot,
+    d1: MapSlot,
+    d2: MapSlot,
+    d3: MapSlot,
+    online_bias: NetBiases,
+    target_bias: NetBiases,
     actions: MemberPtr,
     outcome: MemberPtr,
     g: MemberPtr,
@@ -70,8 +109,7 @@ struct RowsArgs {
     trunk_scale: f32,
     v_min: f32,
     inv_dz: f32,
-    reserved: f32,
-    padding: [u32; 2],
+    padding: [u32; 3],
 }
 
 /// Forward passes, loss, and gradients of activations of a step.
@@ -99,12 +137,23 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
     check.owned(x.head_gradient)?;
     check.view(x.row_loss, REAL, 1, batch)?;
     check.view(x.total, Element::of::<LossTotal>(), 1, 1)?;
+    check.owned(x.row_loss)?;
+    check.owned(x.total)?;
     let head = &shape.head;
     let dz = (head.v_max - head.v_min) / (head.atoms - 1) as f32;
     let args = RowsArgs {
-        maps: [MapSlot::EMPTY; MAPS],
-        online_bias: x.online.bias_ptrs(),
-        target_bias: x.target.bias_ptrs(),
+        online: NetMaps::EMPTY,
+        target: NetMaps::EMPTY,
+        x: MapSlot::EMPTY,
+        mean: MapSlot::EMPTY,
+        h1: MapSlot::EMPTY,
+        h2: MapSlot::EMPTY,
+        h3: MapSlot::EMPTY,
+        d1: MapSlot::EMPTY,
+        d2: MapSlot::EMPTY,
+        d3: MapSlot::EMPTY,
+        online_bias: NetBiases::of(&x.online),
+        target_bias: NetBiases::of(&x.target),
         actions: x.actions.ptr(),
         outcome: x.outcome.ptr(),
         g: x.head_gradient.ptr(),
@@ -119,8 +168,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         trunk_scale: x.trunk_scale,
         v_min: head.v_min,
         inv_dz: 1.0 / dz,
-        reserved: 0.0,
-        padding: [0; 2],
+        padding: [0; 3],
     };
     let mapped: Vec<&View> = (x.online.weights.into_iter())
         .chain(x.target.weights)
@@ -128,6 +176,9 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         .chain(x.activations)
         .chain(x.gradients)
         .collect();
+    for v in &mapped {
+        check_mapped(&check, members, v)?;
+    }
     let tiles = batch.div_ceil(ROWS_PER_GROUP);
     let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
     let roles = match FEW_TILES / (tiles * members) {

@@ -1,12 +1,11 @@
 //! Launcher of `dqn_weights.cu`.
 
-use super::dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, map};
+use super::dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, check_mapped, map};
 use crate::{Element, KernelError, View, launch, tree, view::Check};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
 
 const REAL: Element = Element::Real(DType::Bf16);
-const MAPS: usize = 8;
 
 /// Buffers of a fused step's weight gradients, all in BF16 where real.
 #[derive(Debug)]
@@ -27,17 +26,34 @@ pub struct DqnWeights<'a> {
     pub norm: &'a View,
 }
 
+// The maps come first and in the order of `mapped` below.
 #[repr(C)]
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 struct WeightsArgs {
-    maps: [MapSlot; MAPS],
+    x: MapSlot,
+    h1: MapSlot,
+    h2: MapSlot,
+    h3: MapSlot,
+    d1: MapSlot,
+    d2: MapSlot,
+    d3: MapSlot,
+    g: MapSlot,
     actions: MemberPtr,
-    weights: [MemberPtr; 4],
-    biases: [MemberPtr; 4],
+    w1: MemberPtr,
+    w2: MemberPtr,
+    w3: MemberPtr,
+    head: MemberPtr,
+    b1: MemberPtr,
+    b2: MemberPtr,
+    b3: MemberPtr,
+    b_head: MemberPtr,
     norm: MemberPtr,
     rows: i32,
     ld_actions: i32,
-    ld: [i32; 4],
+    ld1: i32,
+    ld2: i32,
+    ld3: i32,
+    ld_head: i32,
     padding: [u32; 2],
 }
 
@@ -87,21 +103,43 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
         check.owned(v)?;
     }
     check.owned(x.norm)?;
+    let [w1, w2, w3, head] = x.net.weights.map(View::ptr);
+    let [b1, b2, b3, b_head] = x.net.biases.map(View::ptr);
+    let [ld1, ld2, ld3, ld_head] = x.net.weights.map(|v| v.ld as i32);
     let args = WeightsArgs {
-        maps: [MapSlot::EMPTY; MAPS],
+        x: MapSlot::EMPTY,
+        h1: MapSlot::EMPTY,
+        h2: MapSlot::EMPTY,
+        h3: MapSlot::EMPTY,
+        d1: MapSlot::EMPTY,
+        d2: MapSlot::EMPTY,
+        d3: MapSlot::EMPTY,
+        g: MapSlot::EMPTY,
         actions: x.actions.ptr(),
-        weights: x.net.weights.map(View::ptr),
-        biases: x.net.biases.map(View::ptr),
+        w1,
+        w2,
+        w3,
+        head,
+        b1,
+        b2,
+        b3,
+        b_head,
         norm: x.norm.ptr(),
         rows: batch as i32,
         ld_actions: x.actions.ld as i32,
-        ld: x.net.weights.map(|v| v.ld as i32),
+        ld1,
+        ld2,
+        ld3,
+        ld_head,
         padding: [0; 2],
     };
     // Rows of s alone: what lies beyond them is read as 0, not as s'.
     let now = x.x.slice_rows(0, batch);
     let mapped: Vec<&View> =
         [&now].into_iter().chain(x.activations).chain(x.gradients).chain([x.head_gradient]).collect();
+    for v in &mapped {
+        check_mapped(&check, members, v)?;
+    }
     let mut reads = vec![x.x, x.actions];
     reads.extend(x.activations.into_iter().chain(x.gradients).chain([x.head_gradient]));
     let mut writes = x.net.views();

@@ -4,6 +4,8 @@ mod dqn;
 mod dqn_mean;
 mod dqn_rows;
 mod dqn_weights;
+#[cfg(test)]
+mod tests;
 
 pub use dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS};
 pub use dqn_mean::{dqn_mean, mean_rows};

@@ -46,7 +46,7 @@ impl HeadShape {
         }
     }
 
-    fn check(&self, check: &Check) -> Result<(), KernelError> {
+    pub(crate) fn check(&self, check: &Check) -> Result<(), KernelError> {
         check.that((1..=MOST_BRANCHES).contains(&self.actions.len()), || {
             format!("{} branches, not 1 to {MOST_BRANCHES}", self.actions.len())
         })?;

@@ -129,6 +129,14 @@ impl Operation for FusedStep {
         writes
     }
 
+    fn attributes(&self) -> String {
+        let s = &self.shape.head;
+        let targets = if self.mixture { "mixed targets" } else { "targets per branch" };
+        let scale = self.trunk_scale;
+        let trunk = if scale == 1.0 { String::new() } else { format!(", trunk gradient x {scale}") };
+        format!("branches {:?}, {} atoms in [{}, {}], {targets}{trunk}", s.actions, s.atoms, s.v_min, s.v_max)
+    }
+
     fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
         let members = cx.members();
         let online = Self::net(cx, self.net.eight(|p| p.weight)?);

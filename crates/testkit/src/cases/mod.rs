@@ -1,12 +1,14 @@
 //! The cases, one file per family of operations.
 
 mod column;
+mod dqn_mean;
 mod elementwise;
 mod graphs;
 mod layer_norm;
 mod linear;
 mod maths;
 mod optimiser;
+mod schedule;
 mod softmax;
 mod value_head;
 
@@ -22,7 +24,9 @@ pub fn cases() -> Vec<Box<dyn Case>> {
     all.extend(linear::cases());
     all.extend(value_head::cases());
     all.extend(optimiser::cases());
+    all.extend(schedule::cases());
     all.extend(column::cases());
+    all.extend(dqn_mean::cases());
     all.extend(graphs::cases());
     all
 }

@@ -194,9 +194,10 @@ fn check_step(
         for (i, (want, purpose)) in [w1, m1, v1, t1].into_iter().zip(purposes).enumerate() {
             let got = after[i].at(base + at);
             let paired = after[i].low.is_some();
-            // A pair is held to F32's own roundings: two of the value, and what is small beside it.
-            let slack =
-                if paired { 1.3e-7 * want.abs() + 1e-6 * SETTINGS.learning_rate } else { 1e-6 * scales[i] };
+            // A pair is held to F32's own roundings: two of the value, and what is small beside it. Of the target's step
+            // that is the rounding of what it goes towards, which may be much larger than where it ends.
+            let towards = if i == 3 { TAU * (w1.abs() + target.abs()) } else { 0.0 };
+            let slack = if paired { 1.3e-7 * (want.abs() + towards) + 1e-6 * lr } else { 1e-6 * scales[i] };
             let purpose = match purpose {
                 Purpose::RoundWeight if paired => Purpose::RoundLow,
                 Purpose::RoundTarget if paired => Purpose::RoundTargetLow,
