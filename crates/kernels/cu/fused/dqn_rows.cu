@@ -42,11 +42,12 @@ static constexpr int GROUP_BYTES = round_up(OF_MASKS + MASK_WORDS * 512, 1024);
 static constexpr int BIAS1 = 0, BIAS2 = 2 * TRUNK1, BIAS3 = BIAS2 + 2 * TRUNK2, BIAS_HEAD = BIAS3 + 2 * STREAMS * STREAM;
 static constexpr int BIAS_MEAN = round_up(BIAS_HEAD + 2 * UNITS * UNIT, 16), BIAS_BYTES = BIAS_MEAN + 4 * BRANCHES * UNIT;
 static constexpr int CHOICE_BYTES = ROLES > 1 ? 1024 : 0;  // of both rows of each thread, or which are beyond
-static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + 2 * BIAS_BYTES + 256 + CHOICE_BYTES;
-static constexpr int STAGES_FIT = (227 * 1024 - 1024 - FIXED_BYTES) / STAGE_BYTES, STAGES = STAGES_FIT < 8 ? STAGES_FIT : 8;
+static constexpr int MOST_STAGES = 8, BARRIER_BYTES = round_up(8 * (2 * MOST_STAGES + 2 * GROUPS + 2), 64);
+static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + 2 * BIAS_BYTES + BARRIER_BYTES + CHOICE_BYTES;
+static constexpr int STAGES_FIT = (227 * 1024 - FIXED_BYTES) / STAGE_BYTES, STAGES = STAGES_FIT < MOST_STAGES ? STAGES_FIT : MOST_STAGES;
 static_assert(STAGES >= 3, "three stages of weights must fit");
 static constexpr int OF_GROUPS = STAGES * STAGE_BYTES, OF_BIAS = OF_GROUPS + GROUPS * GROUP_BYTES;
-static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + 256, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
+static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + BARRIER_BYTES, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
 
 struct LossTotal { u64 loss_q32, rows, bad, edge; };
 struct NetMaps { TensorMap w1, w2, w3, head; };
@@ -674,11 +675,11 @@ struct Group {
   }
 };
 
-// Biases of one net to shared memory, then the mean over each branch's units.
+// By the threads that compute: biases of one net to shared memory, then the mean over each branch's units.
 FN void load_biases(const NetBiases& b, u32 member, u32 to) {
   const auto copy = [&](const real* from, u32 at, int n) {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < n / 2; i += THREADS) put_shared(at + 4 * i, ((const u32*)from)[i]);
+    for (int i = threadIdx.x; i < n / 2; i += 128 * GROUPS) put_shared(at + 4 * i, ((const u32*)from)[i]);
   };
   copy(b.b1.of(member), to + BIAS1, TRUNK1);
   copy(b.b2.of(member), to + BIAS2, TRUNK2);
@@ -687,7 +688,7 @@ FN void load_biases(const NetBiases& b, u32 member, u32 to) {
 }
 FN void mean_biases(u32 at) {
 #pragma unroll 1
-  for (int i = threadIdx.x; i < BRANCHES * UNIT / 2; i += THREADS) {
+  for (int i = threadIdx.x; i < BRANCHES * UNIT / 2; i += 128 * GROUPS) {
     const int s = 1 + 2 * i / UNIT, column = 2 * i % UNIT, n = actions_of(s);
     float low = 0.f, high = 0.f;
 #pragma unroll 1
@@ -712,11 +713,6 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
     barrier_init(x_full + 16 * GROUPS + 8, ROLES == 5 ? 256 : 128);
     barriers_ready();
   }
-  load_biases(a.online_bias, member, shared + OF_BIAS);
-  load_biases(a.target_bias, member, shared + OF_BIAS + BIAS_BYTES);
-  __syncthreads();
-  mean_biases(shared + OF_BIAS);
-  mean_biases(shared + OF_BIAS + BIAS_BYTES);
   if constexpr (ROLES > 1) cluster_sync();
   else __syncthreads();
   if (group == GROUPS) {
@@ -737,6 +733,13 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
     if (role.first != LEARN) g.request_x(0, a.rows + g.first);
     if (role.last == LEARN) g.request_x(1, g.first);
   }
+  // While the first weights are on their way.
+  load_biases(a.online_bias, member, shared + OF_BIAS);
+  load_biases(a.target_bias, member, shared + OF_BIAS + BIAS_BYTES);
+  barrier(1 + GROUPS, 128 * GROUPS);
+  mean_biases(shared + OF_BIAS);
+  mean_biases(shared + OF_BIAS + BIAS_BYTES);
+  barrier(1 + GROUPS, 128 * GROUPS);
 #pragma unroll 1
   for (int pass = role.first; pass <= role.last; ++pass) {
     if (pass == LEARN) {
