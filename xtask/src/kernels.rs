@@ -63,45 +63,6 @@ fn check(file: &CompiledFile, problems: &mut Vec<String>) {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use foxhunt_device::{CompiledKernel, KernelInfo};
-
-    #[test]
-    fn what_the_compiler_warns_of_fails() {
-        let info = KernelInfo { args_bytes: 16, shared_bytes: 0, threads: 128, teams: 1 };
-        let kernel = CompiledKernel {
-            name: "k".into(),
-            info,
-            shared_static_bytes: 0,
-            registers: None,
-            stack_bytes: None,
-            spill_bytes: None,
-        };
-        let file = CompiledFile {
-            file: "k.cu".into(),
-            dtype: DType::Bf16,
-            arch: 90,
-            defines: Vec::new(),
-            cubin_bytes: 1,
-            kernels: vec![kernel],
-            warnings: String::new(),
-        };
-        let problems = |file: &CompiledFile| {
-            let mut problems = Vec::new();
-            check(file, &mut problems);
-            problems
-        };
-        assert_eq!(problems(&file), [""; 0]);
-        let serial =
-            "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized";
-        let found = problems(&CompiledFile { warnings: serial.into(), ..file.clone() });
-        assert!(found.len() == 1 && found[0].contains("k.cu (bf16, sm_90)") && found[0].contains("C7510"));
-        assert_eq!(problems(&CompiledFile { kernels: Vec::new(), ..file }).len(), 1);
-    }
-}
-
 fn print(file: &CompiledFile) {
     let number = |x: Option<u32>| x.map_or("?".into(), |x| x.to_string());
     for k in &file.kernels {
@@ -174,4 +135,43 @@ fn collect(folder: &Path, out: &mut Vec<Source>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foxhunt_device::{CompiledKernel, KernelInfo};
+
+    #[test]
+    fn what_the_compiler_warns_of_fails() {
+        let info = KernelInfo { args_bytes: 16, shared_bytes: 0, threads: 128, teams: 1 };
+        let kernel = CompiledKernel {
+            name: "k".into(),
+            info,
+            shared_static_bytes: 0,
+            registers: None,
+            stack_bytes: None,
+            spill_bytes: None,
+        };
+        let file = CompiledFile {
+            file: "k.cu".into(),
+            dtype: DType::Bf16,
+            arch: 90,
+            defines: Vec::new(),
+            cubin_bytes: 1,
+            kernels: vec![kernel],
+            warnings: String::new(),
+        };
+        let problems = |file: &CompiledFile| {
+            let mut problems = Vec::new();
+            check(file, &mut problems);
+            problems
+        };
+        assert_eq!(problems(&file), [""; 0]);
+        let serial =
+            "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized";
+        let found = problems(&CompiledFile { warnings: serial.into(), ..file.clone() });
+        assert!(found.len() == 1 && found[0].contains("k.cu (bf16, sm_90)") && found[0].contains("C7510"));
+        assert_eq!(problems(&CompiledFile { kernels: Vec::new(), ..file }).len(), 1);
+    }
 }

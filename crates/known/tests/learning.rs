@@ -15,11 +15,12 @@ fn learned(known: &KnownMarket, members: usize, epochs: u32) -> Learned {
     known.learn(&Device::cpu(), DType::F32, &config, &optimum).unwrap()
 }
 
-/// A part of the quick schedule is enough where the answer is the sign of one feature.
+/// A part of the quick schedule is enough where the answer is the sign of one feature. Three members, for of two after six
+/// epochs one in four had not learned it yet.
 #[test]
 fn regimes_are_learned_and_noise_is_not() {
     let known = KnownMarket::new("regimes", 1, Lengths::default()).unwrap();
-    let told = learned(&known, 2, 6);
+    let told = learned(&known, 3, 10);
     println!("told {:.3?}, {:.0} s", told.regrets, told.training_seconds);
     reconcile(&told.ledger).unwrap();
     assert!(told.median() <= known.kind().bound, "{:?}", told.regrets);
