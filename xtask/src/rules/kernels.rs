@@ -100,6 +100,7 @@ const COMPILER: [&str; 36] = [
     "__atomic_fetch_add",
     "__atomic_fetch_or",
     "__ATOMIC_RELAXED",
+    "__ATOMIC_ACQ_REL",
     "__syncwarp",
     "__syncthreads",
     "__shfl_xor_sync",
