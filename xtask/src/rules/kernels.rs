@@ -66,7 +66,7 @@ const LIBRARY: [&str; 46] = [
     "tanh",
 ];
 /// Names of the compiler that `base/` may use: each gives the same bits on both targets, or is no arithmetic.
-const COMPILER: [&str; 36] = [
+const COMPILER: [&str; 38] = [
     "__AVX2__",
     "__CUDACC__",
     "__FMA__",
@@ -101,6 +101,7 @@ const COMPILER: [&str; 36] = [
     "__atomic_fetch_or",
     "__ATOMIC_RELAXED",
     "__ATOMIC_ACQ_REL",
+    "__align__",
     "__syncwarp",
     "__syncthreads",
     "__shfl_xor_sync",
