@@ -88,8 +88,6 @@ template<int N> FN void products_wait() { asm volatile("wgmma.wait_group.sync.al
 // Keeps the compiler from moving registers of a product past it.
 template<int N> FN void pin(float (&d)[N]) { UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i]) :: "memory"); }
 template<int N> FN void pin(u32 (&d)[N]) { UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+r"(d[i]) :: "memory"); }
-// 0, but the compiler doesn't know.
-FN u32 opaque_zero() { u32 r; asm volatile("mov.u32 %0, 0;" : "=r"(r)); return r; }
 // Registers of each thread of a warpgroup from here on.
 template<int N> FN void registers_fewer() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
 template<int N> FN void registers_more() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
