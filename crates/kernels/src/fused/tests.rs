@@ -348,12 +348,12 @@ fn defines_are_the_network_and_how_it_is_spread() {
         (groups, roles, of(&weights, "DQN_SPLIT"))
     };
     assert_eq!(spread(1, 1, &s), (1, 5, 1));
-    assert_eq!(spread(512, 1, &s), (1, 5, 4));
+    assert_eq!(spread(512, 1, &s), (1, 5, 1));
     assert_eq!(spread(64 * 33, 1, &s), (1, 3, 8));
     assert_eq!(spread(64 * 66, 1, &s), (1, 2, 8));
     assert_eq!(spread(64 * 132, 1, &s), (1, 1, 8));
     assert_eq!(spread(64 * 133, 1, &s), (2, 1, 8));
-    assert_eq!(spread(512, 17, &s), (2, 1, 4));
+    assert_eq!(spread(512, 17, &s), (2, 1, 1));
     let one = shape(64, [128, 128], 64, &[4], 51);
     assert_eq!(spread(64, 1, &one), (1, 3, 1), "one branch can't be shared by two blocks");
     let launch = Buffers::new(&s, 8, 1).rows(&s).unwrap();
