@@ -364,7 +364,7 @@ mod tests {
             padded.head.atoms = padded.head.unit_ld();
             assert_eq!(done, 24 * population as u64 * learn_operations(&padded));
         }
-        assert_eq!(learn_operations(&network()), 3_342_336);
+        assert_eq!(learn_operations(&network()), 3_272_704);
     }
 
     /// The replay counts as what is drawn from it, and a member's parameters as its own.

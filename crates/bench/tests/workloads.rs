@@ -57,7 +57,7 @@ fn a_step_is_timed() {
     let r = sizes.run(&Device::cpu(), false, Some(&MACHINE)).unwrap();
     let value = printed(&r);
     consistent(&value, &r.rate);
-    assert_eq!(r.rate.work.operations, 64 * 3_342_336);
+    assert_eq!(r.rate.work.operations, 64 * 3_272_704);
     assert_eq!(value["us_per_member"].as_f64().unwrap() * 2.0, value["us"].as_f64().unwrap());
 }
 
