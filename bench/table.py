@@ -22,7 +22,7 @@ def read(path):
 
 def dtype(r):
     """Storage type as a row is called: F32 that multiplied in TF32 is its own."""
-    return "f32 (TF32)" if r.get("tf32") else r["dtype"]
+    return "f32 (TF32)" if r["tf32"] and r["dtype"] == "f32" else r["dtype"]
 
 
 def step(r):
@@ -61,6 +61,11 @@ def backtest(r):
     return None
 
 
+def number(x):
+    """Four digits, and whole numbers whole."""
+    return f"{x:,.1f}" if x >= 100 else f"{x:.4g}"
+
+
 def grid(found, of, title, label, best=min):
     """A table with a row per program and a column per size."""
     cells, rows, columns = {}, [], []
@@ -82,7 +87,7 @@ def grid(found, of, title, label, best=min):
     print("| | " + " | ".join(label(c) for c in columns) + " |")
     print("|---" * (len(columns) + 1) + "|")
     for row in rows:
-        shown = [f"{cells[row, c]:,.4g}" if (row, c) in cells else "–" for c in columns]
+        shown = [number(cells[row, c]) if (row, c) in cells else "–" for c in columns]
         print(f"| {row} | " + " | ".join(shown) + " |")
 
 

@@ -36,8 +36,6 @@ pub struct Machine {
 pub struct MachineResult {
     /// Storage type.
     pub dtype: String,
-    /// Whether products of F32 used TF32.
-    pub tf32: bool,
     /// Bytes of the buffer that was copied.
     pub copy_bytes: usize,
     /// Time of a copy.
@@ -61,18 +59,17 @@ impl MachineBench {
         }
     }
 
-    /// Measures `device` in `dtype`; products of F32 use TF32 where the device was told so.
+    /// Measures `device` in `dtype`, with TF32 in products of F32 where the device was told so.
     ///
     /// # Errors
     /// The device's.
-    pub fn run(&self, device: &Device, dtype: DType, tf32: bool) -> Result<MachineResult, BenchError> {
+    pub fn run(&self, device: &Device, dtype: DType) -> Result<MachineResult, BenchError> {
         let (copy, copy_bytes) = self.copy(device, dtype)?;
         let product = self.product(device, dtype)?;
         let per_us = |amount: f64, t: &Timing| if t.us > 0.0 { amount / t.us } else { 0.0 };
         let operations = 2.0 * (self.matrix as f64).powi(3);
         Ok(MachineResult {
             dtype: dtype.to_string(),
-            tf32: tf32 && dtype == DType::F32 && device.is_cuda(),
             copy_bytes,
             copy,
             matrix: self.matrix,
@@ -164,13 +161,12 @@ impl Outcome for MachineResult {
     const WORKLOAD: &'static str = "machine";
 
     fn columns() -> Vec<(&'static str, usize)> {
-        vec![("dtype", 5), ("tf32", 5), ("copy MiB", 9), ("GB/s", 8), ("product", 8), ("TFLOP/s", 9)]
+        vec![("dtype", 5), ("copy MiB", 9), ("GB/s", 8), ("product", 8), ("TFLOP/s", 9)]
     }
 
     fn cells(&self) -> Vec<String> {
         vec![
             self.dtype.clone(),
-            if self.tf32 { "yes" } else { "no" }.into(),
             format!("{}", self.copy_bytes >> 20),
             format!("{:.1}", self.machine.copy_gb_per_s),
             format!("{}^3", self.matrix),

@@ -72,8 +72,6 @@ pub struct StepResult {
     pub replay_rows: usize,
     /// Whether the fused kernels did it.
     pub fused: bool,
-    /// Whether products of F32 used TF32.
-    pub tf32: bool,
     /// Time of a step.
     #[serde(flatten)]
     pub timing: Timing,
@@ -195,16 +193,11 @@ impl StepBench {
         work(plan, program, &picked, samples as u64 * learn_operations(&network()))
     }
 
-    /// Builds, warms up and times the step on `device`, whose products of F32 use TF32 where it was told so.
+    /// Builds, warms up and times the step on `device`.
     ///
     /// # Errors
     /// The device's.
-    pub fn run(
-        &self,
-        device: &Device,
-        tf32: bool,
-        machine: Option<&Machine>,
-    ) -> Result<StepResult, BenchError> {
+    pub fn run(&self, device: &Device, machine: Option<&Machine>) -> Result<StepResult, BenchError> {
         let step = self.prepare(device)?;
         let program = step.program()?;
         program.run(1)?;
@@ -219,7 +212,6 @@ impl StepBench {
             dtype: self.dtype.to_string(),
             replay_rows: self.replay_rows,
             fused: self.fused,
-            tf32: tf32 && self.dtype == DType::F32 && device.is_cuda(),
             timing,
             us_per_member: timing.us / self.population as f64,
             rate: Rate::new(self.work(&step.plan, program), timing.us, machine),
@@ -325,7 +317,7 @@ impl Outcome for StepResult {
 
     fn cells(&self) -> Vec<String> {
         let own = [
-            if self.tf32 { "tf32".into() } else { self.dtype.clone() },
+            self.dtype.clone(),
             self.batch.to_string(),
             self.population.to_string(),
             format!("{:.1}", self.timing.us),

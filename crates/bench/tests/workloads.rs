@@ -16,11 +16,12 @@ const MACHINE: Machine = Machine { copy_gb_per_s: 10.0, matrix_tflop_per_s: 1.0 
 fn printed<R: Outcome>(result: &R) -> Value {
     assert_eq!(R::columns().len(), result.cells().len());
     assert!(row(result).len() >= header::<R>().len());
-    let setting = Setting::of(&Device::cpu());
+    let setting = Setting::of(&Device::cpu(), true);
     let text = serde_json::to_string(&json(&setting, result)).unwrap();
     assert!(!text.contains('\n'));
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["workload"], R::WORKLOAD);
+    assert_eq!(value["tf32"], false, "a CPU has none");
     assert!(value["device"].as_str().unwrap().starts_with("CPU"));
     value
 }
@@ -41,9 +42,9 @@ fn a_machine_is_measured_in_both_types() {
     let device = Device::cpu();
     let sizes = MachineBench { copy_bytes: 1 << 20, matrix: 64, runs: 1, repetitions: 3 };
     for dtype in DType::ALL {
-        let r = sizes.run(&device, dtype, true).unwrap();
+        let r = sizes.run(&device, dtype).unwrap();
         assert!(r.machine.copy_gb_per_s > 0.0 && r.machine.matrix_tflop_per_s > 0.0);
-        assert_eq!((r.copy_bytes, r.copy.repetitions, r.tf32), (1 << 20, 3, false), "no TF32 on a CPU");
+        assert_eq!((r.copy_bytes, r.copy.repetitions), (1 << 20, 3));
         assert_eq!(printed(&r)["matrix"], 64);
     }
     assert_eq!(device.memory().unwrap().allocated, 0, "everything was given back");
@@ -54,7 +55,7 @@ fn a_step_is_timed() {
     let (dtype, batch) = (DType::F32, 32);
     let sizes =
         StepBench { batch, population: 2, dtype, replay_rows: 256, steps: 1, repetitions: 3, fused: false };
-    let r = sizes.run(&Device::cpu(), false, Some(&MACHINE)).unwrap();
+    let r = sizes.run(&Device::cpu(), Some(&MACHINE)).unwrap();
     let value = printed(&r);
     consistent(&value, &r.rate);
     assert_eq!(r.rate.work.operations, 64 * 3_272_704);

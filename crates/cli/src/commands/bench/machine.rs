@@ -24,7 +24,7 @@ pub(super) fn run(args: &MachineArgs) -> Result<(), Failure> {
     size.repetitions = args.common.repetitions.unwrap_or(size.repetitions);
     bench.header::<MachineResult>()?;
     for &dtype in &bench.dtypes {
-        bench.print(&size.run(&bench.device, dtype, bench.tf32)?)?;
+        bench.print(&size.run(&bench.device, dtype)?)?;
     }
     Ok(())
 }

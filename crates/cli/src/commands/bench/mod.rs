@@ -53,7 +53,6 @@ pub(super) struct Bench {
     device: Device,
     setting: Setting,
     dtypes: Vec<DType>,
-    tf32: bool,
     json: bool,
 }
 
@@ -63,16 +62,16 @@ impl Bench {
         device.set_tf32(common.tf32);
         let dtypes =
             if common.dtype.is_empty() { vec![training_dtype(&device)] } else { common.dtype.clone() };
-        let setting = Setting::of(&device);
+        let setting = Setting::of(&device, common.tf32);
         if !common.json {
-            say!("{device}")?;
+            say!("{device}{}", if setting.tf32 { ", F32 products in TF32" } else { "" })?;
         }
-        Ok(Bench { device, setting, dtypes, tf32: common.tf32, json: common.json })
+        Ok(Bench { device, setting, dtypes, json: common.json })
     }
 
     /// What the machine does at its best in `dtype`.
     fn machine(&self, dtype: DType) -> Result<Machine, Failure> {
-        Ok(MachineBench::of(&self.device).run(&self.device, dtype, self.tf32)?.machine)
+        Ok(MachineBench::of(&self.device).run(&self.device, dtype)?.machine)
     }
 
     /// The titles of a table, before its first line.

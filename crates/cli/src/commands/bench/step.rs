@@ -50,7 +50,7 @@ pub(super) fn run(args: &StepArgs) -> Result<(), Failure> {
                 } else if let Some(steps) = args.soak {
                     bench.print(&size.soak(&bench.device, Soak { steps })?)?;
                 } else {
-                    bench.print(&size.run(&bench.device, bench.tf32, machine.as_ref())?)?;
+                    bench.print(&size.run(&bench.device, machine.as_ref())?)?;
                 }
             }
         }
