@@ -1,13 +1,15 @@
 //! Every workload runs at a small size, and what it tells holds together. No time is asserted.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use foxhunt_bench::{
-    BacktestBench, CollectBench, EpochBench, Machine, MachineBench, Network, Outcome, Rate, Setting, Soak,
-    StepBench, Work, header, json, row,
+    BacktestBench, BenchError, CollectBench, EpochBench, Machine, MachineBench, Network, Outcome, Rate,
+    Setting, Soak, StepBench, Work, header, json, row,
 };
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_train::{Config, Size};
 use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A machine that moves 10 GB and multiplies 1e12 a second.
 const MACHINE: Machine = Machine { copy_gb_per_s: 10.0, matrix_tflop_per_s: 1.0 };
@@ -83,6 +85,30 @@ fn steps_neither_allocate_nor_wait_nor_copy() {
         assert_eq!(printed(&r)["steps"], 100);
         assert_eq!(device.memory().unwrap().allocated, 0, "the step was given back");
     }
+}
+
+/// Somebody who waits for the device while the steps run is noticed.
+#[test]
+fn a_wait_fails_a_soak() {
+    let device = Device::cpu();
+    let (dtype, done) = (DType::F32, AtomicBool::new(false));
+    let sizes =
+        StepBench { batch: 8, population: 1, dtype, replay_rows: 64, steps: 1, repetitions: 1, fused: false };
+    let seen = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                device.synchronize().unwrap();
+                std::thread::yield_now();
+            }
+        });
+        let seen = sizes.soak(&device, Soak { steps: 50 });
+        done.store(true, Ordering::Relaxed);
+        seen
+    });
+    let error = seen.unwrap_err();
+    assert!(matches!(error, BenchError::Soak { steps: 50, .. }), "{error}");
+    let said = error.to_string();
+    assert!(said.contains("0 allocations, 0 transfers") && !said.contains(" 0 waits"), "{said}");
 }
 
 /// The counts by which a soak judges move with what they count.

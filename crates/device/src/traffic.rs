@@ -39,3 +39,37 @@ fn elements(g: &Gemm, x: &Operand, count: usize) -> Region {
     let members = if x.stride == 0 { 1 } else { g.members };
     Region { bytes: members * count * g.dtype.bytes(), ..x.region.clone() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foxhunt_core::DType;
+
+    /// A member's operands lie apart; what lies between them is not the product's, and what all share is read once.
+    #[test]
+    fn a_product_declares_its_elements() {
+        let operand = |name: &str, stride| Operand {
+            region: Region { name: name.into(), addr: 256, bytes: 1 << 20 },
+            ld: 64,
+            stride,
+            transposed: false,
+        };
+        let gemm = Gemm {
+            name: "layer.forward".into(),
+            dtype: DType::Bf16,
+            members: 3,
+            m: 5,
+            n: 7,
+            k: 11,
+            alpha: 1.0,
+            a: operand("x", 0),
+            b: operand("w", 4096),
+            c: operand("y", 4096),
+        };
+        let t = Traffic::of(&Command::Gemm(gemm));
+        let bytes = |all: &[Region]| all.iter().map(|r| (r.name.clone(), r.bytes)).collect::<Vec<_>>();
+        assert_eq!(bytes(&t.reads), [("x".into(), 5 * 11 * 2), ("w".into(), 3 * 11 * 7 * 2)]);
+        assert_eq!(bytes(&t.writes), [("y".into(), 3 * 5 * 7 * 2)]);
+        assert_eq!((t.command.as_str(), t.product_operations), ("layer.forward", 2 * 3 * 5 * 7 * 11));
+    }
+}
