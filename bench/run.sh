@@ -45,13 +45,13 @@ collect() {
 ours() { collect "$foxhunt" bench "$@" --device "$device" --json; }
 
 if [ "$quick" = 1 ]; then
-  batches=16,32 few=1 populations=1 envs=8 members=2
+  soak=20 batches=16,32 few=1 populations=1 envs=8 members=2
   small="--rows 64 --steps 1 --repetitions 1"
   market="--bars 4096 --repetitions 1"
   epoch="--size small --set learn.updates=1 --set learn.collect=64 --set learn.replay=256 $market"
   backtest="--bars 8 --repetitions 1"
 else
-  batches=512,4096,16384 few=8,32 populations=1,8,32 envs=1024,8192,65536 members=1,32,256
+  soak=10000 batches=512,4096,16384 few=8,32 populations=1,8,32 envs=1024,8192,65536 members=1,32,256
   small=
   market=
   epoch="--size small,study,bench"
@@ -63,6 +63,7 @@ fi
   ours machine --dtype bf16,f32
   ours machine --dtype f32 --tf32
   ours step --dtype bf16 --batch "$batches" --population "$populations" $small
+  ours step --dtype bf16 --batch "${batches%%,*}" --soak "$soak"
   # The same work in our own F32, with TF32 as the peers' F32 has it.
   ours step --dtype f32 --tf32 --batch "$batches" --population "$populations" $small
   ours collect --network peers,bench --envs "$envs" --dtype bf16 $market

@@ -145,6 +145,10 @@ def main():
     for r in machines:
         print(f"- machine, {dtype(r)}: copy {r['copy_gb_per_s']:,.0f} GB/s, product of {r['matrix']:,}³ "
               f"{r['matrix_tflop_per_s']:,.3f} TFLOP/s")
+    for r in found:
+        if r.get("workload") == "soak":
+            print(f"- {r['steps']:,} steps at B {r['batch']:,}, {dtype(r)}: no allocation, no copy, no wait; "
+                  f"{r['allocated'][0]:,} bytes before and {r['allocated'][1]:,} after")
     grid(found, step, "Training step, µs per member", lambda c: f"B {c[0]:,}, P {c[1]}")
     grid(found, collect, "Collecting, million decisions a second", lambda c: f"E {c[0]:,}, P {c[1]}", max)
     grid(found, epoch, "Epoch, seconds", lambda c: f"{c[0]}, P {c[1]}")
