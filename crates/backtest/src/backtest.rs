@@ -41,6 +41,7 @@ struct Bench {
 /// A bench whose programs are compiled.
 struct Compiled {
     env: Rc<Environments>,
+    plan: Plan,
     runtime: Runtime,
     rows: Tensor,
     fills: Tensor,
@@ -55,6 +56,27 @@ pub struct Agents<'a> {
 }
 
 impl Agents<'_> {
+    /// What is compiled: programs `begin` (once), `step` (once per decision of the window) and `close` (once), for whoever
+    /// times them.
+    pub fn runtime(&self) -> &Runtime {
+        &self.compiled.runtime
+    }
+
+    /// The plan that it was compiled from.
+    pub fn plan(&self) -> &Plan {
+        &self.compiled.plan
+    }
+
+    /// The environments, one per member.
+    pub fn environments(&self) -> &Environments {
+        &self.compiled.env
+    }
+
+    /// The network, whose weights are to be filled.
+    pub fn net(&self) -> &Net {
+        &self.net
+    }
+
     /// A run from the window's first bar: what [`Backtest::agents`] gives.
     ///
     /// # Errors
@@ -252,12 +274,12 @@ impl<'a> Backtest<'a> {
         add("begin", "env.backtest_begin", Environments::backtest_begin);
         add("close", "env.backtest_close", Environments::backtest_close);
         let runtime = plan.compile(self.device, Options::default())?;
-        Ok(Compiled { env, runtime, rows, fills })
+        Ok(Compiled { env, plan, runtime, rows, fills })
     }
 
     /// Runs what is compiled from the window's first bar, and reads the ledger.
     fn play(&self, compiled: &Compiled, run: Run<'_>) -> Result<Ledger, BacktestError> {
-        let Compiled { env, runtime, rows, fills } = compiled;
+        let Compiled { env, runtime, rows, fills, .. } = compiled;
         runtime.run("begin", 1)?;
         runtime.run("step", self.window.decisions() as u32)?;
         runtime.run("close", 1)?;

@@ -125,7 +125,7 @@ fn the_step_on_a_device_takes_what_its_plan_says() {
         let sizes = bench(dtype, 2);
         let held = sizes.memory(&device).unwrap();
         assert_eq!(held.memory, sizes.plan().unwrap().plan.memory(), "{dtype}");
-        assert_eq!(held.memory.total() as usize, sizes.run(&device).unwrap().arena_bytes, "{dtype}");
+        assert_eq!(held.memory.total() as usize, sizes.run(&device, None).unwrap().arena_bytes, "{dtype}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The CPU as a device: host builds of the kernels, teams spread over threads, GEMM from the `gemm` crate.
 
-use crate::{Command, DeviceError, Gemm, HostBuild, Isa, Launch, Operand};
+use crate::{Command, DeviceError, Gemm, HostBuild, Isa, Launch, Operand, counts::Counters};
 use foxhunt_core::{Bf16, DType};
 use rayon::prelude::*;
 use std::{
@@ -21,6 +21,7 @@ const GEMM_ROWS: usize = 256;
 pub struct Cpu {
     isa: Isa,
     allocated: AtomicUsize,
+    pub(crate) counters: Counters,
 }
 
 impl Cpu {
@@ -39,7 +40,7 @@ impl Cpu {
     }
 
     pub(crate) fn with(isa: Isa) -> Self {
-        Cpu { isa, allocated: AtomicUsize::new(0) }
+        Cpu { isa, allocated: AtomicUsize::new(0), counters: Counters::default() }
     }
 
     /// Counts bytes of arenas, taken or (negative) given back.

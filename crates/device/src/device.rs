@@ -1,5 +1,6 @@
 use crate::{
-    Arena, DeviceError, LibraryReport,
+    Arena, Counts, DeviceError, LibraryReport,
+    counts::Counters,
     cpu::Cpu,
     cuda::{self, CudaDevice, CudaInfo, CudaTimer},
 };
@@ -113,6 +114,18 @@ impl Device {
         })
     }
 
+    /// Allocations, transfers and waits since it was opened.
+    pub fn counts(&self) -> Counts {
+        self.counters().read()
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        match self {
+            Device::Cpu(cpu) => &cpu.counters,
+            Device::Cuda(gpu) => gpu.counters(),
+        }
+    }
+
     /// Of what is allocated, the matrix library's workspace: taken with the first product of a program, and shared by
     /// all programs. 0 on a CPU.
     pub fn workspace_bytes(&self) -> usize {
@@ -165,7 +178,10 @@ impl Device {
     /// What the GPU reports of that work.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         match self {
-            Device::Cpu(_) => Ok(()),
+            Device::Cpu(cpu) => {
+                cpu.counters.wait();
+                Ok(())
+            }
             Device::Cuda(gpu) => gpu.synchronize(),
         }
     }

@@ -5,6 +5,7 @@
 //! Every difference between the two ends here.
 
 mod arena;
+mod counts;
 mod cpu;
 mod cuda;
 mod device;
@@ -12,8 +13,10 @@ mod error;
 mod gemm;
 mod kernel;
 mod program;
+mod traffic;
 
 pub use arena::{ARENA_ALIGN, Arena};
+pub use counts::Counts;
 pub use cuda::{
     CompiledFile, CompiledKernel, CudaDevice, CudaInfo, Library, LibraryReport, SHARED_STATIC_LIMIT,
     compile_all, shared_limit,
@@ -23,3 +26,4 @@ pub use error::DeviceError;
 pub use gemm::{Gemm, Operand};
 pub use kernel::{HostBuild, HostEntry, Isa, Kernel, KernelInfo, KernelTree, Source};
 pub use program::{Command, Launch, MemberPtr, Program, Region, TENSOR_MAP_BYTES, TensorMap};
+pub use traffic::Traffic;
