@@ -16,10 +16,12 @@ mod detect;
 mod error;
 mod inspect;
 mod instrument;
+mod jumps;
 mod load;
 mod market_columns;
 mod moment;
 mod open;
+mod plot;
 pub mod presets;
 mod reader;
 mod sample;
@@ -32,9 +34,11 @@ pub use convert::write_parquet;
 pub use error::DataError;
 pub use inspect::{Gap, Inspection, inspect};
 pub use instrument::{FinancingBase, Instrument, RATE_ONE_E7, Session};
+pub use jumps::Jump;
 pub use load::{LoadOptions, RangePolicy, load, load_bytes, load_stream};
 pub use market_columns::{ATR_BARS, MarketColumns, SLOW_BARS};
 pub use moment::{parse_moment, show_moment};
+pub use plot::plot;
 pub use reader::{
     columns::{ColumnMap, Field},
     delimited::delimiter,

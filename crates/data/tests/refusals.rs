@@ -119,7 +119,9 @@ fn files_are_named() {
         .to_string()
         .contains("gzip stream is damaged")
     );
-    let unnamed = load_bytes("prices.csv", HEAD.into(), &LoadOptions::default()).unwrap_err().to_string();
+    let unnamed = load_bytes("prices.csv", format!("{HEAD}{ROW}").into(), &LoadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(unnamed.contains("tells no known instrument; give an instrument"), "{unnamed}");
 }
 

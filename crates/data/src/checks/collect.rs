@@ -64,6 +64,10 @@ impl<'a> Collector<'a> {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stamps.is_empty()
+    }
+
     /// The stamp before, and whether stamps have been falling.
     pub(crate) fn before(&self) -> crate::stamp::Before {
         let descending = matches!(self.stamps.as_slice(), [.., a, b] if b < a);

@@ -177,7 +177,7 @@ impl Json {
         if in_array {
             return (!frame.values.is_empty()).then_some(Found { line, names: None, values: frame.values });
         }
-        if let Some(name) = frame.name {
+        if let Some(name) = frame.name.filter(|_| !frame.values.is_empty()) {
             self.held_values += frame.values.len();
             self.held.push((name, frame.values));
         }

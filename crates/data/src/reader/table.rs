@@ -70,6 +70,15 @@ impl<'a> Table<'_, 'a> {
                 all.push(&bar)?;
             }
         }
+        if all.is_empty() {
+            let (problem, fix) = match &symbol {
+                Some(wanted) => {
+                    (format!("has no row of symbol {wanted:?} with prices"), "name a symbol of the file")
+                }
+                None => ("has no row with prices".to_owned(), "give a file with bars"),
+            };
+            return Err(DataError::file(path, problem, fix));
+        }
         all.repairs.lines_skipped = self.rows.lines_skipped();
         Ok((all, self.understood(format, time_zone)))
     }
