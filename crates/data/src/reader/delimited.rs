@@ -177,15 +177,10 @@ impl Rows for Delimited {
                 self.skipped += 1; // the header again: files put together
                 continue;
             }
-            let path = self.lines.origin().path.clone();
             if !closed {
+                let problem = "opens a quotation mark and does not close it";
                 let fix = "close the quotation mark, or remove the row";
-                return Err(DataError::line(
-                    &path,
-                    number,
-                    "opens a quotation mark and does not close it",
-                    fix,
-                ));
+                return Err(DataError::line(&self.lines.origin().path, number, problem, fix));
             }
             let extra_is_empty = (self.width..row.len()).all(|at| row.cell(at).is_empty());
             if row.len() < self.width || !extra_is_empty {
@@ -198,7 +193,7 @@ impl Rows for Delimited {
                 }
                 let problem = format!("has {} columns, and the first line has {}", row.len(), self.width);
                 let fix = "make every row as wide as the first, and remove lines that are no bars";
-                return Err(DataError::line(&path, number, problem, fix));
+                return Err(DataError::line(&self.lines.origin().path, number, problem, fix));
             }
             return Ok(true);
         }

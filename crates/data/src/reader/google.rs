@@ -24,7 +24,10 @@ pub(crate) fn open(mut lines: Lines) -> Result<(Google, Facts), DataError> {
     let (mut interval_s, mut names, mut skipped) = (None, None, 0);
     let mut line = Line::default();
     loop {
-        let is_row = lines.peek(1)?.next().is_none_or(|l| !l.text.contains('=') && !l.text.contains("%3D"));
+        let is_row = lines.peek(1)?.next().is_none_or(|l| {
+            let stamp = l.text.strip_prefix('a').unwrap_or(&l.text);
+            stamp.starts_with(|c: char| c.is_ascii_digit())
+        });
         if is_row || !lines.next(&mut line)? {
             break;
         }

@@ -1,8 +1,14 @@
 //! Apache Parquet: any flat table whose columns are named like those of text, and what `convert` writes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical},
-    file::reader::{ChunkReader, FileReader, SerializedFileReader},
+    errors::ParquetError,
+    file::{
+        metadata::ParquetMetaData,
+        reader::{ChunkReader, FileReader, SerializedFileReader},
+    },
     record::{Field, reader::RowIter},
     schema::types::Type,
 };
@@ -16,7 +22,8 @@ use crate::{
 
 /// Rows of a Parquet file.
 pub(crate) struct Parquet {
-    rows: RowIter<'static>,
+    /// `None` after damage: what the iterator holds then is of no use.
+    rows: Option<RowIter<'static>>,
     kinds: Vec<Kind>,
     origin: Origin,
     row: u64,
@@ -49,8 +56,38 @@ fn damaged(origin: &Origin, e: impl std::fmt::Display) -> DataError {
     )
 }
 
+/// Runs a step of the Parquet crate. Its readers of rows answer some damage with a panic; here that is a refusal like any
+/// other, and what the step held is dropped with it.
+fn guarded<T>(origin: &Origin, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(done) => done.map_err(|e| damaged(origin, e)),
+        Err(_) => Err(damaged(origin, "it is damaged")),
+    }
+}
+
+/// Whether all that the directory names lies within the file.
+fn fits(metadata: &ParquetMetaData, length: u64) -> bool {
+    let inside = |start: i64, bytes: i64| {
+        let end = start.checked_add(bytes).and_then(|end| u64::try_from(end).ok());
+        start >= 0 && bytes >= 0 && end.is_some_and(|end| end <= length)
+    };
+    metadata.row_groups().iter().all(|group| {
+        group.num_rows() >= 0
+            && group.columns().iter().all(|column| {
+                let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+                column.num_values() >= 0
+                    && inside(start, column.compressed_size())
+                    && column.data_page_offset() >= 0
+            })
+    })
+}
+
 fn table<R: ChunkReader + 'static>(reader: R, origin: &Origin) -> Result<(Box<dyn Rows>, Facts), DataError> {
-    let reader = SerializedFileReader::new(reader).map_err(|e| damaged(origin, e))?;
+    let length = reader.len();
+    let reader = guarded(origin, || SerializedFileReader::new(reader))?;
+    if !fits(reader.metadata(), length) {
+        return Err(damaged(origin, "its directory points outside the file"));
+    }
     let metadata = reader.metadata().file_metadata();
     let fields = metadata.schema_descr().root_schema().get_fields();
     let (read, unread): (Vec<_>, Vec<_>) = fields.iter().cloned().partition(|field| is_read(field));
@@ -68,8 +105,7 @@ fn table<R: ChunkReader + 'static>(reader: R, origin: &Origin) -> Result<(Box<dy
         (facts.stamp_side, facts.bar_seconds) = (Some(about.stamps), Some(about.bar_seconds));
         facts.instrument = Some(about.instrument);
     }
-    let rows =
-        RowIter::from_file_into(Box::new(reader)).project(Some(schema)).map_err(|e| damaged(origin, e))?;
+    let rows = Some(guarded(origin, || RowIter::from_file_into(Box::new(reader)).project(Some(schema)))?);
     Ok((Box::new(Parquet { rows, kinds, origin: origin.clone(), row: 0 }), facts))
 }
 
@@ -106,9 +142,12 @@ fn kind(logical: Option<&LogicalType>) -> Kind {
 
 impl Rows for Parquet {
     fn next(&mut self, row: &mut Row) -> Result<bool, DataError> {
-        let Some(next) = self.rows.next() else { return Ok(false) };
+        let Some(mut rows) = self.rows.take() else { return Ok(false) };
         self.row += 1;
-        let next = next.map_err(|e| damaged(&self.origin, format!("row {}: {e}", self.row)))?;
+        let (next, rows) = guarded(&self.origin, || rows.next().transpose().map(|next| (next, rows)))
+            .map_err(|_| damaged(&self.origin, format!("row {} is damaged", self.row)))?;
+        let Some(next) = next else { return Ok(false) };
+        self.rows = Some(rows);
         row.start(self.row);
         for ((name, field), kind) in next.get_column_iter().zip(&self.kinds) {
             if !cell(field, *kind, row) {
