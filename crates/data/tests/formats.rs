@@ -1,4 +1,5 @@
 //! The same bars in every format and packing, and bars that are written and read again.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::io::Write as _;
 

@@ -1,5 +1,6 @@
 //! Every file of bars in the shared data folder: read right, by a table of numbers, or refused with file, line, field and what
 //! to do. The numbers were computed by another program from the files themselves.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{collections::BTreeSet, path::PathBuf};
 

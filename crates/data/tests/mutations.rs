@@ -1,4 +1,5 @@
 //! No bytes make the loader panic, and whatever it accepts holds what [`Bars`](foxhunt_data::Bars) promises.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::io::Write as _;
 

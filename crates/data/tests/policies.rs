@@ -1,5 +1,6 @@
 //! The policies of `docs/data.md`, a test for each row of its table; the page names these tests, and the last one here sees to it
 //! that it does.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::fmt::Write as _;
 

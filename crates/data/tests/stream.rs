@@ -1,4 +1,5 @@
 //! A long file streams: what is held beside the bars does not grow with it.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},

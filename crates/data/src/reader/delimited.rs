@@ -99,7 +99,7 @@ fn split(line: &str, delimiter: u8, row: &mut Row) -> bool {
         if delimiter == b' ' {
             rest = rest.trim_start_matches(' ');
         }
-        let start = rest.trim_start_matches(|c: char| c == ' ');
+        let start = rest.trim_start_matches(' ');
         if let Some(quoted) = start.strip_prefix('"') {
             let mut cell = String::new();
             let mut tail = quoted;

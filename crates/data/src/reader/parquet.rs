@@ -116,16 +116,19 @@ fn is_read(field: &Type) -> bool {
         return false;
     }
     use ConvertedType as C;
-    match (field.get_physical_type(), field.get_basic_info().converted_type()) {
-        (
-            Physical::INT32,
-            C::NONE | C::INT_8 | C::INT_16 | C::INT_32 | C::UINT_8 | C::UINT_16 | C::UINT_32,
-        ) => true,
-        (Physical::INT32, C::DATE | C::DECIMAL) => true,
-        (Physical::INT64, C::NONE | C::INT_64 | C::UINT_64 | C::DECIMAL) => true,
-        (Physical::INT64, C::TIMESTAMP_MILLIS | C::TIMESTAMP_MICROS) => true,
-        (Physical::FLOAT | Physical::DOUBLE | Physical::INT96, C::NONE) => true,
-        (Physical::BYTE_ARRAY, C::NONE | C::UTF8) => true,
+    let converted = field.get_basic_info().converted_type();
+    match field.get_physical_type() {
+        Physical::INT32 => {
+            let signed = matches!(converted, C::NONE | C::INT_8 | C::INT_16 | C::INT_32);
+            let unsigned = matches!(converted, C::UINT_8 | C::UINT_16 | C::UINT_32);
+            signed || unsigned || matches!(converted, C::DATE | C::DECIMAL)
+        }
+        Physical::INT64 => {
+            let number = matches!(converted, C::NONE | C::INT_64 | C::UINT_64 | C::DECIMAL);
+            number || matches!(converted, C::TIMESTAMP_MILLIS | C::TIMESTAMP_MICROS)
+        }
+        Physical::FLOAT | Physical::DOUBLE | Physical::INT96 => converted == C::NONE,
+        Physical::BYTE_ARRAY => matches!(converted, C::NONE | C::UTF8),
         _ => false,
     }
 }
