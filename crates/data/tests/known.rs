@@ -68,6 +68,7 @@ fn options(words: &str) -> LoadOptions {
         match word {
             "us" => options.instrument = Some(presets::us_equity("OTHER")),
             "btc" => options.instrument = Some(presets::bitcoin("BTC", "USD")),
+            "nzd" => options.instrument = Some(presets::fx("NZD", "USD")),
             "utc" => options.time_zone = Some("UTC".into()),
             "widen" => options.range_policy = RangePolicy::Widen,
             "adjusted" => options.columns = "close=Adj Close".parse().unwrap(),

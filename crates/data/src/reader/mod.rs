@@ -14,4 +14,5 @@ pub(crate) mod lines;
 pub(crate) mod numbers;
 pub(crate) mod parquet;
 pub(crate) mod row;
+mod symbols;
 pub(crate) mod table;

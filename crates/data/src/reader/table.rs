@@ -1,7 +1,5 @@
 //! Rows of texts to rows of exact numbers, one after the other.
 
-use std::collections::BTreeSet;
-
 use jiff::tz::TimeZone;
 use rust_decimal::Decimal;
 
@@ -10,6 +8,7 @@ use super::{
     head::{self, Head},
     numbers::{self, DecimalMark},
     row::{Facts, Row, Rows},
+    symbols::{Choice, Symbols},
 };
 use crate::{
     checks::{Collector, RawBar, Understood, Volume},
@@ -20,11 +19,6 @@ use crate::{
     source::{Basis, StampSide},
     stamp::{self, StampFormat},
 };
-
-/// Symbols that a refusal names.
-const NAMED_SYMBOLS: usize = 12;
-/// Rows that are looked through for symbols, to name them.
-const SYMBOL_ROWS: usize = 100_000;
 
 /// A format's rows and what is known of them.
 pub(crate) struct Table<'r, 'a> {
@@ -46,11 +40,12 @@ impl<'a> Table<'_, 'a> {
         instrument: Instrument,
         options: &LoadOptions,
     ) -> Result<(Collector<'a>, Understood), DataError> {
-        let symbol = self.symbol(options)?;
+        let first = |at: usize| self.head.rows.front().map_or("", |r| r.cell(at));
+        let mut symbols = self.head.columns.symbol.map(|at| Symbols::new(at, first(at), options));
         let format = head::stamps(&mut self.head, self.rows, self.origin, options, self.name)?;
         let (time_zone, zone) = self.zone(format, &instrument, options)?;
         let path = self.origin.path.as_str();
-        let mut all = Collector::new(path, instrument, options.range_policy);
+        let mut all = Collector::new(path, instrument.clone(), options.range_policy);
         let mut row = Row::default();
         loop {
             match self.head.rows.pop_front() {
@@ -58,67 +53,25 @@ impl<'a> Table<'_, 'a> {
                 None if self.rows.next(&mut row)? => {}
                 None => break,
             }
-            if let (Some(at), Some(wanted)) = (self.head.columns.symbol, symbol.as_deref())
-                && row.cell(at) != wanted
-            {
-                if options.symbol.is_none() && self.chosen(options, wanted).is_none() {
-                    return Err(self.several(&row, at, wanted));
-                }
-                continue;
+            match symbols.as_mut().map_or(Choice::Take, |s| s.choose(&row)) {
+                Choice::Take => {}
+                Choice::Pass => continue,
+                Choice::Restart => all = Collector::new(path, instrument.clone(), options.range_policy),
+                Choice::Refuse => break,
             }
             if let Some(bar) = self.bar(&row, format, &zone, &mut all)? {
                 all.push(&bar)?;
             }
         }
+        if let Some(refusal) = symbols.as_ref().and_then(|s| s.refusal(path)) {
+            return Err(refusal);
+        }
         if all.is_empty() {
-            let (problem, fix) = match &symbol {
-                Some(wanted) => {
-                    (format!("has no row of symbol {wanted:?} with prices"), "name a symbol of the file")
-                }
-                None => ("has no row with prices".to_owned(), "give a file with bars"),
-            };
-            return Err(DataError::file(path, problem, fix));
+            let problem = symbols.map_or_else(|| "has no row with prices".to_owned(), |s| s.missing());
+            return Err(DataError::file(path, problem, "give a file with bars, or another symbol of it"));
         }
         all.repairs.lines_skipped = self.rows.lines_skipped();
         Ok((all, self.understood(format, time_zone)))
-    }
-
-    /// The symbol whose rows are read, where the file has the column: the one that is asked for, else the first.
-    fn symbol(&self, options: &LoadOptions) -> Result<Option<String>, DataError> {
-        let Some(at) = self.head.columns.symbol else { return Ok(None) };
-        let first = self.head.rows.front().map_or("", |r| r.cell(at));
-        let Some(wanted) = &options.symbol else {
-            let of_instrument =
-                self.head.rows.iter().map(|r| r.cell(at)).find_map(|s| self.chosen(options, s));
-            return Ok(Some(of_instrument.unwrap_or_else(|| first.to_owned())));
-        };
-        Ok(Some(wanted.clone()))
-    }
-
-    /// The symbol, if it is the name of the instrument that the caller gave: `EURUSD` is EUR/USD.
-    fn chosen(&self, options: &LoadOptions, symbol: &str) -> Option<String> {
-        let plain = |text: &str| -> String {
-            text.chars().filter(|c| c.is_alphanumeric()).map(|c| c.to_ascii_uppercase()).collect()
-        };
-        let given = options.instrument.as_ref().filter(|i| plain(&i.name) == plain(symbol));
-        given.map(|_| symbol.to_owned())
-    }
-
-    /// The refusal of a file of several symbols, which names them.
-    fn several(&mut self, row: &Row, at: usize, first: &str) -> DataError {
-        let mut symbols: BTreeSet<String> = [first.to_owned(), row.cell(at).to_owned()].into();
-        symbols.extend(self.head.rows.iter().map(|r| r.cell(at).to_owned()));
-        let mut next = Row::default();
-        for _ in 0..SYMBOL_ROWS {
-            if symbols.len() > NAMED_SYMBOLS || !self.rows.next(&mut next).unwrap_or(false) {
-                break;
-            }
-            symbols.insert(next.cell(at).to_owned());
-        }
-        let more = if symbols.len() > NAMED_SYMBOLS { ", …" } else { "" };
-        let all: Vec<String> = symbols.into_iter().take(NAMED_SYMBOLS).collect();
-        let fix = format!("say which symbol to load: {}{more}", all.join(", "));
-        DataError::cell(&self.origin.path, (row.line, "symbol"), row.cell(at), "holds several symbols", fix)
     }
 
     /// One row's numbers; `None` where all its prices are missing.
