@@ -19,7 +19,7 @@ const GROUPS: [(&str, &str); 4] = [
     ("total_return", "Return and risk"),
     ("turnover", "Trading"),
     ("trip_count", "Round trips"),
-    ("periods_per_year", "Calendar"),
+    ("bar_count", "Calendar"),
 ];
 
 /// Tiles and table.
