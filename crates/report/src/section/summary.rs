@@ -46,7 +46,14 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                             } @else {
                                 th.number { (agent.name) }
                             }
-                            @for baseline in baselines { th.number { (baseline.name) } }
+                            @for baseline in baselines {
+                                th.number {
+                                    (baseline.name)
+                                    @if baseline.members.len() > 1 {
+                                        br; span.quiet { "mean of " (baseline.members.len()) ", lowest … highest" }
+                                    }
+                                }
+                            }
                         }
                     }
                     tbody {
@@ -60,24 +67,21 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                 }
             }
             (notes.list())
-        }
-    }
-}
-
-/// What stands for the agent as a whole: the mean over members where there are several.
-fn central(view: &View<'_>, key: &str) -> Option<Metric> {
-    let figures = view.figures(key);
-    match over_members(&figures) {
-        Ok(spread) => Some(Metric::Value(spread.mean)),
-        Err(_) => {
-            figures.iter().copied().find(|figure| figure.value().is_some()).or(figures.first().copied())
+            @for baseline in baselines {
+                @let words = baseline.own_words(agent);
+                @if !words.is_empty() { p.notes { b { (baseline.name) } ": " (words.join(" ")) } }
+            }
+            p.notes {
+                "Deflated Sharpe is the probability that the Sharpe ratio of days is above what the best of "
+                (agent.ledger.header.trials) " trials without skill would have reached; of a baseline, that it is above 0."
+            }
         }
     }
 }
 
 fn tile(agent: &View<'_>, baselines: &[View<'_>], keys: &[Named], key: &str, label: &str) -> Markup {
     let unit = keys.iter().find(|named| named.key == key).map_or(Unit::Ratio, |named| named.unit);
-    let text = |view: &View<'_>| match central(view, key) {
+    let text = |view: &View<'_>| match view.central(key) {
         Some(Metric::Value(value)) => {
             let text = view.units.metric(value, unit);
             if key == "total_return" { signed(text) } else { text }
@@ -107,7 +111,7 @@ fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Note
         tr {
             th scope="row" { (named.label) }
             td.number {
-                (cell(agent, central(agent, named.key)))
+                (cell(agent, agent.central(named.key)))
                 @if let Some(spread) = spread.filter(|spread| spread.defined < spread.members) {
                     span.quiet { " of " (spread.defined) }
                 }
@@ -120,7 +124,15 @@ fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Note
                 }
             }
             @for baseline in baselines {
-                td.number { (cell(baseline, central(baseline, named.key))) }
+                td.number {
+                    (cell(baseline, baseline.central(named.key)))
+                    @if let Ok(spread) = over_members(&baseline.figures(named.key)) {
+                        br; span.quiet.range {
+                            (baseline.units.metric(spread.min, named.unit)) " … "
+                            (baseline.units.metric(spread.max, named.unit))
+                        }
+                    }
+                }
             }
         }
     }
