@@ -5,7 +5,8 @@ mod common;
 
 use common::{Dice, market, small};
 use foxhunt_backtest::{
-    Backtest, Holding, Strategy, TestWindow, baselines, middle_member, random_timing, recorded, stress,
+    Backtest, Exposures, Holding, Strategy, TestWindow, baselines, middle_member, random_timing, recorded,
+    stress,
 };
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::Device;
@@ -34,7 +35,7 @@ fn baselines_reconcile_at_equal_costs() {
     let levels: Vec<u8> = (0..window.decisions()).map(|_| dice.below(9)).collect();
     let held = (0..window.decisions()).map(|k| [levels[k / 10], 0, 2]).collect();
     let agent = backtest.strategy(&Strategy::scripted("agent", held)).unwrap();
-    let all = baselines(&backtest, &agent).unwrap();
+    let all = baselines(&backtest, &agent, None).unwrap();
     let names: Vec<&str> = all.iter().filter_map(|l| l.header.baseline.as_deref()).collect();
     assert_eq!(names, ["buy and hold", "volatility target", "moving averages", "random timing"]);
     for ledger in &all {
@@ -57,6 +58,15 @@ fn baselines_reconcile_at_equal_costs() {
     assert!(ends.len() > 10, "draws differ: {ends:?}");
     for m in 0..20 {
         let ratio = traded(random, m) / traded(&agent, 0);
+        assert!((0.9..1.1).contains(&ratio), "draw {m}: {ratio}");
+    }
+    // Fine targets are turned as they are: a tenth is no flat.
+    let given =
+        Exposures::single("fine", "", (0..window.decisions()).map(|k| [0.1, -0.1][k / 50 % 2]).collect());
+    let fine = backtest.exposures(&given).unwrap();
+    let all = baselines(&backtest, &fine, Some(&given)).unwrap();
+    for m in 0..20 {
+        let ratio = traded(&all[3], m) / traded(&fine, 0);
         assert!((0.9..1.1).contains(&ratio), "draw {m}: {ratio}");
     }
     assert_eq!(random_timing(&backtest, &agent), random_timing(&backtest, &agent), "seeded");

@@ -11,24 +11,33 @@ pub use moving_average::{FAST_DAYS, SLOW_DAYS, moving_average};
 pub use random_timing::{DRAWS, random_timing};
 pub use volatility_target::volatility_target;
 
-use crate::{Backtest, BacktestError, buy_and_hold};
+use crate::{Backtest, BacktestError, Exposures, buy_and_hold};
 use foxhunt_ledger::Ledger;
 
-/// Every baseline over the window of `backtest`, buy-and-hold first; the random one is matched to `agent`. What each does is
+/// Every baseline over the window of `backtest`, buy-and-hold first; the random one is matched to `agent`, or to the
+/// targets `given` that are its policy. What each does is
 /// the last of its ledger's assumptions.
 ///
 /// # Errors
 /// Rules or a device that can't run them.
-pub fn baselines(backtest: &Backtest<'_>, agent: &Ledger) -> Result<Vec<Ledger>, BacktestError> {
+pub fn baselines(
+    backtest: &Backtest<'_>,
+    agent: &Ledger,
+    given: Option<&Exposures>,
+) -> Result<Vec<Ledger>, BacktestError> {
     let said = |mut ledger: Ledger, words: &str| {
         ledger.header.assumptions.push(words.to_owned());
         ledger
+    };
+    let random = match given {
+        Some(given) => backtest.exposures(&random_timing::random_timing_of(given, agent.header.seed))?,
+        None => said(backtest.strategy(&random_timing(backtest, agent))?, random_timing::WORDS),
     };
     Ok(vec![
         said(backtest.strategy(&buy_and_hold(backtest.window()))?, "The target is full long at every close."),
         backtest.exposures(&volatility_target(backtest))?,
         said(backtest.strategy(&moving_average(backtest))?, moving_average::WORDS),
-        said(backtest.strategy(&random_timing(backtest, agent))?, random_timing::WORDS),
+        random,
     ])
 }
 

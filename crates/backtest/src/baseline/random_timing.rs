@@ -1,5 +1,5 @@
 use super::middle_member;
-use crate::{Backtest, FLAT, Strategy};
+use crate::{Backtest, Exposures, FLAT, Strategy};
 use foxhunt_core::rng::member_seed;
 use foxhunt_ledger::{Ledger, MemberInfo};
 
@@ -26,26 +26,42 @@ pub fn random_timing(backtest: &Backtest<'_>, agent: &Ledger) -> Strategy {
     // Where the agent was ruined it had no more wishes.
     actions.resize(decisions, FLAT);
     let seed = agent.header.seed;
-    let draws = (0..DRAWS).map(|draw| turned(&actions, member_seed(seed ^ KEY, draw))).collect();
+    Strategy {
+        baseline: Some(NAME.into()),
+        members: members(seed),
+        seed,
+        actions: (0..DRAWS).map(|draw| turned(&actions, member_seed(seed ^ KEY, draw))).collect(),
+    }
+}
+
+/// The same of targets that were given, for the ledger's actions show only the nearest of nine levels.
+pub(crate) fn random_timing_of(given: &Exposures, seed: u64) -> Exposures {
+    let targets = given.targets.first().map_or(&[][..], Vec::as_slice);
+    Exposures {
+        name: NAME.into(),
+        words: WORDS.replace("actions are those of the agent's middle member", "targets are the given ones"),
+        members: members(seed),
+        targets: (0..DRAWS).map(|draw| turned(targets, member_seed(seed ^ KEY, draw))).collect(),
+    }
+}
+
+fn members(seed: u64) -> Vec<MemberInfo> {
     let member = |id| MemberInfo {
         id,
         label: format!("draw {id}"),
         seed: member_seed(seed ^ KEY, id),
         reward_unit: 1.0,
     };
-    Strategy {
-        baseline: Some("random timing".into()),
-        members: (0..DRAWS).map(member).collect(),
-        seed,
-        actions: draws,
-    }
+    (0..DRAWS).map(member).collect()
 }
+
+const NAME: &str = "random timing";
 
 /// Keeps the draws apart from the members' own.
 const KEY: u64 = 0x7469_6d69_6e67;
 
 /// The list turned round by a number of places that `word` draws.
-fn turned(actions: &[[u8; 3]], word: u64) -> Vec<[u8; 3]> {
+fn turned<T: Copy>(actions: &[T], word: u64) -> Vec<T> {
     let n = actions.len();
     let least = n / 10;
     let room = n - 2 * least;
@@ -73,7 +89,7 @@ mod tests {
         }
         assert!(starts.len() > 12, "{starts:?}");
         assert_eq!(turned(&actions, 5), turned(&actions, 5));
-        assert_eq!(turned(&[], 9), [[0_u8; 3]; 0]);
+        assert!(turned::<u8>(&[], 9).is_empty());
         assert_eq!(turned(&actions, u64::MAX)[0], actions[89], "at most nine tenths");
     }
 }

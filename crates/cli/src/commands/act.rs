@@ -110,7 +110,7 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     say!("member {} after epoch {}\n", choice.member, choice.epoch)?;
     for ((name, labels), (values, chosen)) in NAMES.iter().zip(decision.values.iter().zip(decision.action)) {
         let cells = |f: &dyn Fn(usize) -> String| {
-            (0..labels.len()).map(|k| format!("{:>12}", f(k))).collect::<String>()
+            (0..labels.len()).map(|k| format!("{:>13}", f(k))).collect::<String>()
         };
         let mark = |k: usize| {
             if k == usize::from(chosen) { format!("[{}]", labels[k]) } else { labels[k].to_owned() }

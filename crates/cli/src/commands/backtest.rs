@@ -15,7 +15,7 @@ use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
 use foxhunt_train::{Config, Market, SetOption};
 use std::path::{Path, PathBuf};
 
-/// Backtest the chosen members of a run again, or anyone's target exposures
+/// Backtest the chosen members of a run again, on its own test window or on other bars, or anyone's target exposures
 #[derive(Args)]
 #[command(
     after_help = "A file of positions is a CSV with the header stamp,exposure: stamps as in the file of bars, each the bar at whose close
@@ -42,8 +42,6 @@ pub(crate) struct BacktestArgs {
     /// A CSV file of stamps and target exposures, taken instead of the members'
     #[arg(long, value_name = "FILE", conflicts_with = "actions")]
     positions: Option<PathBuf>,
-    #[command(flatten)]
-    options: DataOptions,
     /// Without a run, a key of the configuration: market.leverage=2
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -53,6 +51,8 @@ pub(crate) struct BacktestArgs {
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
+    #[command(flatten)]
+    options: DataOptions,
 }
 
 pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
@@ -123,6 +123,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
         run: Some(run),
         backtest: &backtest,
         ledger: &ledger,
+        given: None,
         config_text: &trained.config_text,
     })?;
     say!("{lines}")

@@ -63,6 +63,7 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
         run: Some(x.folder),
         backtest: &backtest,
         ledger: &ledger,
+        given: None,
         config_text: x.config_text,
     })?;
     let chosen = choices.iter().find(|c| c.chosen);

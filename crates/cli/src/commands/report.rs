@@ -5,7 +5,7 @@ use super::{
     place, table,
 };
 use crate::Failure;
-use foxhunt_backtest::{Backtest, Rerun, baselines, stress};
+use foxhunt_backtest::{Backtest, Exposures, Rerun, baselines, stress};
 use foxhunt_ledger::Ledger;
 use foxhunt_report::{EpochPoint, LearningCurve, ReportInput, StressLine, figures, write_report};
 use foxhunt_train::EpochReport;
@@ -19,6 +19,8 @@ pub(crate) struct Paper<'a> {
     pub(crate) run: Option<&'a Path>,
     pub(crate) backtest: &'a Backtest<'a>,
     pub(crate) ledger: &'a Ledger,
+    /// The targets that are the ledger's policy, where they were given.
+    pub(crate) given: Option<&'a Exposures>,
     pub(crate) config_text: &'a str,
 }
 
@@ -29,7 +31,7 @@ pub(crate) fn write_paper(
     again: &mut Rerun<'_>,
     late: &mut Rerun<'_>,
 ) -> Result<String, Failure> {
-    let baselines = baselines(x.backtest, x.ledger)?;
+    let baselines = baselines(x.backtest, x.ledger, x.given)?;
     let stress: Vec<StressLine> = stress(x.backtest, again, late)?
         .into_iter()
         .map(|line| StressLine {

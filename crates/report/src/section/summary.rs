@@ -1,6 +1,6 @@
 //! The headline: a few figures in large, then all of them beside the baselines.
 
-use foxhunt_metrics::{Metric, Named, Unit, over_members};
+use foxhunt_metrics::{Metric, Named, Spread, Unit, over_members};
 use maud::{Markup, html};
 
 use super::Notes;
@@ -79,6 +79,12 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
     }
 }
 
+/// Lowest and highest of a baseline's draws, where they say something: not of counts and of amounts.
+fn range_of(baseline: &View<'_>, named: &Named) -> Option<Spread> {
+    let said = matches!(named.unit, Unit::Share | Unit::Ratio | Unit::Times);
+    over_members(&baseline.figures(named.key)).ok().filter(|_| said)
+}
+
 fn tile(agent: &View<'_>, baselines: &[View<'_>], keys: &[Named], key: &str, label: &str) -> Markup {
     let unit = keys.iter().find(|named| named.key == key).map_or(Unit::Ratio, |named| named.unit);
     let text = |view: &View<'_>| match view.central(key) {
@@ -126,7 +132,7 @@ fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Note
             @for baseline in baselines {
                 td.number {
                     (cell(baseline, baseline.central(named.key)))
-                    @if let Ok(spread) = over_members(&baseline.figures(named.key)) {
+                    @if let Some(spread) = range_of(baseline, named) {
                         br; span.quiet.range {
                             (baseline.units.metric(spread.min, named.unit)) " … "
                             (baseline.units.metric(spread.max, named.unit))
