@@ -38,7 +38,8 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
             p.notes {
                 "Costs × k and equity × k are " b { "run again in a closed loop" }
                 ": the policy sees the account that these costs or this size lead to and decides anew, bar by bar. Costs are "
-                "spread, fees, impact, financing and penalty; what an account receives is not multiplied. One bar of delay "
+                "spread, fees, impact, financing and penalty; what an account receives is not multiplied, and what is left at × 0 is "
+                "the rounding of prices. One bar of delay "
                 "carries out the " b { "recorded decisions" }
                 " one bar late. Larger equity meets the same volume: impact and the participation cap tell of capacity."
             }

@@ -40,11 +40,11 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                     thead {
                         tr {
                             th { "" }
-                            @if many {
-                                th.number { (agent.name) br; span.quiet { "mean of " (agent.members.len()) " members" } }
-                                th.number.range { span.quiet { "lowest … highest" } }
-                            } @else {
-                                th.number { (agent.name) }
+                            th.number {
+                                (agent.name)
+                                @if many {
+                                    br; span.quiet { "mean of " (agent.members.len()) " members, lowest … highest" }
+                                }
                             }
                             @for baseline in baselines {
                                 th.number {
@@ -59,7 +59,7 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                     tbody {
                         @for named in &keys {
                             @if let Some((_, group)) = GROUPS.iter().find(|(key, _)| *key == named.key) {
-                                tr.group { th colspan=(3 + baselines.len()) { (group) } }
+                                tr.group { th colspan=(2 + baselines.len()) { (group) } }
                             }
                             (row(agent, baselines, named, &mut notes))
                         }
@@ -83,6 +83,11 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
 fn range_of(baseline: &View<'_>, named: &Named) -> Option<Spread> {
     let said = matches!(named.unit, Unit::Share | Unit::Ratio | Unit::Times);
     over_members(&baseline.figures(named.key)).ok().filter(|_| said)
+}
+
+fn range(view: &View<'_>, named: &Named, spread: &Spread) -> Markup {
+    let text = |value| view.units.metric(value, named.unit);
+    html! { br; span.quiet.range { (text(spread.min)) " … " (text(spread.max)) } }
 }
 
 fn tile(agent: &View<'_>, baselines: &[View<'_>], keys: &[Named], key: &str, label: &str) -> Markup {
@@ -118,26 +123,15 @@ fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Note
             th scope="row" { (named.label) }
             td.number {
                 (cell(agent, agent.central(named.key)))
-                @if let Some(spread) = spread.filter(|spread| spread.defined < spread.members) {
-                    span.quiet { " of " (spread.defined) }
-                }
-            }
-            @if agent.members.len() > 1 {
-                td.number.quiet.range {
-                    @if let Some(spread) = spread {
-                        (agent.units.metric(spread.min, named.unit)) " … " (agent.units.metric(spread.max, named.unit))
-                    }
+                @if let Some(spread) = spread {
+                    @if spread.defined < spread.members { span.quiet { " of " (spread.defined) } }
+                    (range(agent, named, &spread))
                 }
             }
             @for baseline in baselines {
                 td.number {
                     (cell(baseline, baseline.central(named.key)))
-                    @if let Some(spread) = range_of(baseline, named) {
-                        br; span.quiet.range {
-                            (baseline.units.metric(spread.min, named.unit)) " … "
-                            (baseline.units.metric(spread.max, named.unit))
-                        }
-                    }
+                    @if let Some(spread) = range_of(baseline, named) { (range(baseline, named, &spread)) }
                 }
             }
         }
