@@ -173,4 +173,39 @@ mod tests {
             }
         }
     }
+    /// Whatever a byte is changed to, there are targets in order and in range, or a message; never a panic.
+    #[test]
+    fn mutated_files_never_panic() {
+        let bars = sample();
+        let lines: String =
+            (0..40).map(|k| format!("{},{}\n", stamp(7 * k), [0.5, -1.0, 0.0][k % 3])).collect();
+        let whole = format!("stamp,exposure\n{lines}").into_bytes();
+        let mut word = 1_u64;
+        let mut draw = |n: usize| {
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (word >> 33) as usize % n
+        };
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..3_000 {
+            let mut bytes = whole.clone();
+            for _ in 0..1 + draw(3) {
+                let at = draw(bytes.len());
+                bytes[at] = b"0123456789.,-+:eE \n\"\xff\0naif"[draw(26)];
+            }
+            bytes.truncate(bytes.len() - draw(2) * draw(200));
+            match Positions::parse("p.csv", &String::from_utf8_lossy(&bytes), &bars) {
+                Ok(targets) => {
+                    read += 1;
+                    assert!(targets.windows(2).all(|w| w[0].0 < w[1].0));
+                    assert!(targets.iter().all(|(row, x)| *row < bars.len() && (-1.0..=1.0).contains(x)));
+                }
+                Err(e) => {
+                    refused += 1;
+                    assert!(e.to_string().starts_with("p.csv"), "{e}");
+                }
+            }
+        }
+        // Few changes leave every stamp a bar's.
+        assert!(read > 20 && refused > 1_000, "{read} {refused}");
+    }
 }
