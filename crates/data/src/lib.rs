@@ -22,6 +22,7 @@ mod market_columns;
 mod moment;
 mod open;
 mod plot;
+mod positions;
 pub mod presets;
 mod reader;
 mod sample;
@@ -39,6 +40,7 @@ pub use load::{LoadOptions, RangePolicy, load, load_bytes, load_stream};
 pub use market_columns::{ATR_BARS, MarketColumns, SLOW_BARS};
 pub use moment::{parse_moment, show_moment};
 pub use plot::plot;
+pub use positions::Positions;
 pub use reader::{
     columns::{ColumnMap, Field},
     delimited::delimiter,

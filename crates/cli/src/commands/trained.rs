@@ -55,9 +55,14 @@ impl TrainedRun {
         self.choices.iter().map(|c| c.member).collect()
     }
 
+    /// The chosen weights of one member.
+    pub(crate) fn saved_weights(&self, choice: &Choice) -> Result<NamedTensors, Failure> {
+        Ok(saved(&self.saves, choice.epoch)?.load_weights(choice.member)?)
+    }
+
     /// The chosen weights of every member, in order.
     pub(crate) fn weights(&self) -> Result<Vec<NamedTensors>, Failure> {
-        self.choices.iter().map(|c| Ok(saved(&self.saves, c.epoch)?.load_weights(c.member)?)).collect()
+        self.choices.iter().map(|c| self.saved_weights(c)).collect()
     }
 }
 
