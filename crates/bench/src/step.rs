@@ -28,17 +28,7 @@ const INPUTS: usize = 128;
 const ACTIONS: [usize; 3] = [9, 3, 3];
 const PARAMETERS: usize = 335_664;
 const SEED: u64 = 1;
-const ADAM: AdamSettings = AdamSettings {
-    learning_rate: 3e-4,
-    learning_rate_end: 0.0,
-    learning_rate_steps: 0,
-    beta1: 0.9,
-    beta2: 0.999,
-    epsilon: 1e-8,
-    weight_decay: 0.01,
-    clip: 10.0,
-    tau: 0.005,
-};
+const ADAM: AdamSettings = AdamSettings::DEFAULT;
 
 /// One size of the benchmark.
 #[derive(Clone, Copy, Debug)]

@@ -136,17 +136,7 @@ fn side(device: &Device, case: &FusedCase, how: How) -> Result<Side, CaseError> 
         })
         .collect();
     runtime.write_raw(outcome, &outcomes)?;
-    let adam = AdamSettings {
-        learning_rate: 3e-4,
-        learning_rate_end: 0.0,
-        learning_rate_steps: 0,
-        beta1: 0.9,
-        beta2: 0.999,
-        epsilon: 1e-8,
-        weight_decay: 0.0,
-        clip: 10.0,
-        tau: 0.005,
-    };
+    let adam = AdamSettings { weight_decay: 0.0, ..AdamSettings::DEFAULT };
     let seeds: Vec<u64> = (0..case.members as u64).map(|m| member_seed(5, m)).collect();
     runtime.write_raw(state.1, &seeds.iter().map(|s| Hyper::new(&adam, *s)).collect::<Vec<_>>())?;
     // Twice as wide as a fresh net's, so that distributions differ from one another.
