@@ -164,6 +164,13 @@ impl<'a> Backtest<'a> {
     /// The device's.
     pub fn compile(&self, ids: &[u64]) -> Result<Agents<'a>, BacktestError> {
         let mut bench = self.bench(ids)?;
+        let (net, _, _) = self.acting(&mut bench)?;
+        let members = ids.iter().map(|&id| self.member_info(id)).collect();
+        Ok(Agents { backtest: self.clone(), compiled: self.lower(bench)?, net, members })
+    }
+
+    /// Begins the program `step` with what a greedy member sees and does: its net, Q of every action, greedy actions.
+    pub(crate) fn acting(&self, bench: &mut Bench) -> Result<(Net, Tensor, Tensor), BacktestError> {
         let net = BranchingQ::new(&mut bench.plan, network(self.config));
         let env = bench.env.clone();
         let observation = bench.plan.external(env.view(Buffer::Observation), env.arena());
@@ -171,12 +178,11 @@ impl<'a> Backtest<'a> {
         let observe = env.observe()?;
         let (envs, actions) = (bench.envs, bench.actions);
         bench.plan.run_foreign("env.observe", &[envs], &[observation], move |_| Ok(vec![observe.clone()]));
-        let (_, greedy) = net.act(&mut bench.plan, "act", observation)?;
+        let (values, greedy) = net.act(&mut bench.plan, "act", observation)?;
         bench.plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
             env.act_greedy(cx.view(greedy)).map(|c| vec![c]).map_err(in_plan)
         });
-        let members = ids.iter().map(|&id| self.member_info(id)).collect();
-        Ok(Agents { backtest: self.clone(), compiled: self.lower(bench)?, net: net.net, members })
+        Ok((net.net, values, greedy))
     }
 
     /// The same from images in F32, `[members, tiles, 2048]` as [`Runtime::read`] gives a trainer's [`Net::weight`].

@@ -1,10 +1,9 @@
 //! The next order: what members would do at the close of a window's last bar, with any account.
 
-use crate::{Backtest, BacktestError, backtest::in_plan};
+use crate::{Backtest, BacktestError};
 use foxhunt_env::{Buffer, Env};
 use foxhunt_market::{Account, BRANCH_ACTIONS, Rules, reference::mark};
-use foxhunt_nn::{Net, Runtime, net::BranchingQ};
-use foxhunt_train::network;
+use foxhunt_nn::{Net, Runtime};
 
 /// The account that a decision is made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,21 +42,9 @@ impl Backtest<'_> {
         fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Vec<Decision>, BacktestError> {
         let mut bench = self.bench(ids)?;
-        let net = BranchingQ::new(&mut bench.plan, network(self.config));
-        let env = bench.env.clone();
-        let observation = bench.plan.external(env.view(Buffer::Observation), env.arena());
-        bench.plan.program("step");
-        let observe = env.observe()?;
-        bench
-            .plan
-            .run_foreign("env.observe", &[bench.envs], &[observation], move |_| Ok(vec![observe.clone()]));
-        let (values, greedy) = net.act(&mut bench.plan, "act", observation)?;
-        let (env, actions) = (bench.env.clone(), bench.actions);
-        bench.plan.run_foreign("env.act", &[bench.envs, greedy], &[actions], move |cx| {
-            env.act_greedy(cx.view(greedy)).map(|c| vec![c]).map_err(in_plan)
-        });
+        let (net, values, greedy) = self.acting(&mut bench)?;
         let runtime = bench.plan.compile(self.device, foxhunt_nn::Options::default())?;
-        fill(&runtime, &net.net).map_err(BacktestError::Weights)?;
+        fill(&runtime, &net).map_err(BacktestError::Weights)?;
 
         let last = self.window.rows.end - 1;
         let seen = &self.market.table.bars[last];

@@ -1,7 +1,7 @@
 //! A market that is long enough: 65,536 environments on a year of hourly bars would replay the same paths.
 
 use foxhunt_core::rng::{Purpose, draw};
-use foxhunt_data::{Bars, Basis, Ohlc, Repairs, SourceInfo, StampSide, presets};
+use foxhunt_data::{Bars, Ohlc, SourceInfo, presets};
 
 /// Seconds of a bar.
 pub const BAR_SECONDS: i64 = 60;
@@ -40,24 +40,7 @@ pub fn random_walk(rows: usize) -> Bars {
         ask: None,
         volume_lots: vec![1_000_000; rows],
         has_volume: false,
-        source: SourceInfo {
-            path: format!("random walk of {rows} bars"),
-            sha256: String::new(),
-            format: "made by the program".into(),
-            stamp_format: "none".into(),
-            stamp_side: StampSide::Open,
-            stamp_side_basis: Basis::Given,
-            time_zone: "UTC".into(),
-            time_zone_basis: Basis::Given,
-            bar_seconds: BAR_SECONDS,
-            rows_read: rows as u64,
-            columns: Vec::new(),
-            columns_unused: Vec::new(),
-            notes: Vec::new(),
-            opens_at_previous_close: rows.saturating_sub(1) as u64,
-            synthetic_opens: true,
-            repairs: Repairs::default(),
-        },
+        source: SourceInfo::made(format!("random walk of {rows} bars"), String::new(), BAR_SECONDS, rows),
     }
 }
 

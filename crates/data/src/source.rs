@@ -131,6 +131,28 @@ pub struct SourceInfo {
 }
 
 impl SourceInfo {
+    /// Of `rows` bars that the program made, each of which opens at the close before: `what` stands for the file's name.
+    pub fn made(what: String, sha256: String, bar_seconds: i64, rows: usize) -> Self {
+        SourceInfo {
+            path: what,
+            sha256,
+            format: "made by the program".into(),
+            stamp_format: "none".into(),
+            stamp_side: StampSide::Open,
+            stamp_side_basis: Basis::Given,
+            time_zone: "UTC".into(),
+            time_zone_basis: Basis::Given,
+            bar_seconds,
+            rows_read: rows as u64,
+            columns: Vec::new(),
+            columns_unused: Vec::new(),
+            notes: Vec::new(),
+            opens_at_previous_close: rows.saturating_sub(1) as u64,
+            synthetic_opens: true,
+            repairs: Repairs::default(),
+        }
+    }
+
     /// What is said of two files read one after the other: counts add up, the hash is that of both hashes, and words are the
     /// first file's.
     pub(crate) fn append(&mut self, next: SourceInfo) {

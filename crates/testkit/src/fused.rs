@@ -162,9 +162,8 @@ fn distance(a: &[f32], b: &[f32]) -> f64 {
 /// Every tensor that is compared, by name: activations of s and their gradients, the loss, the gradient of each parameter,
 /// the weights after the step.
 fn tensors(case: &FusedCase, side: &Side) -> Result<Vec<(String, Vec<f32>)>, CaseError> {
-    let widths = [case.shape.trunk[0], case.shape.trunk[1], case.shape.streams() * case.shape.stream];
     let mut out = Vec::new();
-    for (layer, width) in (1..=3).zip(widths) {
+    for (layer, width) in (1..=3).zip(case.shape.layers()) {
         let (h, z) = (format!("online.h{layer}"), format!("d.online.z{layer}"));
         let find = |name: &str| side.plan.find(name);
         // The span's activations are of s and then of s'; its second gradient is the one before the activation.

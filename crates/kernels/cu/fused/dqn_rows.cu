@@ -48,7 +48,6 @@ static_assert(STAGES >= 3, "three stages of weights must fit");
 static constexpr int OF_GROUPS = STAGES * STAGE_BYTES, OF_BIAS = OF_GROUPS + GROUPS * GROUP_BYTES;
 static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + 256, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
 
-struct LossTotal { u64 loss_q32, rows, bad, edge; };
 struct NetMaps { TensorMap w1, w2, w3, head; };
 struct NetBiases { Members<const real> b1, b2, b3, head; };
 struct RowsArgs {
