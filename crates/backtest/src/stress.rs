@@ -20,7 +20,8 @@ pub struct StressLine {
     pub ledger: Result<Ledger, String>,
 }
 
-/// Costs times 0, 1, 2 and 3, a bar of delay, and 10 and 100 times the equity.
+/// Costs times 0, 1, 2 and 3, a bar of delay, and 10 and 100 times the equity. `ledger` is the backtest itself, which costs
+/// times 1 are.
 ///
 /// `again` is the policy itself: it sees the account that other costs or another size lead to and decides anew, bar by bar.
 /// `late` carries out the decisions that were made without the delay one bar later: had the policy known of the delay it would
@@ -31,13 +32,13 @@ pub struct StressLine {
 /// The device's. Rules that can't be kept are a line's own.
 pub fn stress(
     backtest: &Backtest<'_>,
+    ledger: &Ledger,
     again: &mut Rerun<'_>,
     late: &mut Rerun<'_>,
 ) -> Result<Vec<StressLine>, BacktestError> {
     let rules = backtest.rules().clone();
-    let changed: [(&'static str, &'static str, RuleBook); 6] = [
+    let changed: [(&'static str, &'static str, RuleBook); 5] = [
         ("costs_0", "Costs × 0", rules.with_costs(0)),
-        ("costs_1", "Costs × 1", rules.with_costs(1)),
         ("costs_2", "Costs × 2", rules.with_costs(2)),
         ("costs_3", "Costs × 3", rules.with_costs(3)),
         ("equity_10", "Equity × 10", rules.with_equity(10)),
@@ -51,7 +52,8 @@ pub fn stress(
         };
         lines.push(StressLine { key, label, again: true, ledger });
     }
-    let ledger = Ok(late(backtest)?);
-    lines.insert(4, StressLine { key: "delay_1", label: "One bar of delay", again: false, ledger });
+    let line = |key, label, again, ledger| StressLine { key, label, again, ledger: Ok(ledger) };
+    lines.insert(1, line("costs_1", "Costs × 1", true, ledger.clone()));
+    lines.insert(4, line("delay_1", "One bar of delay", false, late(backtest)?));
     Ok(lines)
 }

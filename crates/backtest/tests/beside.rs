@@ -83,14 +83,14 @@ fn stress_lines_answer_what_they_say() {
     let images = fresh(&config, &ids);
     let agent = backtest.agents_of_images(&ids, &images).unwrap();
     let actions = recorded(&agent);
-    let lines = stress(&backtest, &mut |b| b.agents_of_images(&ids, &images), &mut |b| {
-        b.strategy(&actions.delayed())
-    })
-    .unwrap();
+    let mut again = |b: &Backtest<'_>| b.agents_of_images(&ids, &images);
+    let lines = stress(&backtest, &agent, &mut again, &mut |b| b.strategy(&actions.delayed())).unwrap();
     let keys: Vec<&str> = lines.iter().map(|l| l.key).collect();
     assert_eq!(keys, ["costs_0", "costs_1", "costs_2", "costs_3", "delay_1", "equity_10", "equity_100"]);
     let of = |key: &str| lines.iter().find(|l| l.key == key).unwrap().ledger.as_ref().unwrap();
     assert!(*of("costs_1") == agent, "costs × 1 is the backtest itself");
+    let at_once = backtest.clone().with_rules(backtest.rules().with_costs(1));
+    assert!(again(&at_once).unwrap() == agent, "and is what another run of it gives");
     assert!(of("costs_0").fills.iter().all(|f| f.fee == 0 && f.half_spread == 0 && f.impact_x4 == 0));
     assert!(of("costs_0").bars.iter().all(|r| r.financing == 0));
     let share = |l: &Ledger, m: u32| {
@@ -114,10 +114,11 @@ fn stress_lines_answer_what_they_say() {
     let mut large = market.rules.clone();
     large.start_cash *= 100_000;
     let scripted = foxhunt_backtest::buy_and_hold(backtest.window());
-    let lines = stress(&backtest.with_rules(large), &mut |b| b.strategy(&scripted), &mut |b| {
-        b.strategy(&scripted.delayed())
-    })
-    .unwrap();
+    let large = backtest.clone().with_rules(large);
+    let ledger = large.strategy(&scripted).unwrap();
+    let lines =
+        stress(&large, &ledger, &mut |b| b.strategy(&scripted), &mut |b| b.strategy(&scripted.delayed()))
+            .unwrap();
     let problem = lines.last().unwrap().ledger.as_ref().unwrap_err();
     assert!(problem.contains("start_cash"), "{problem}");
     assert!(lines[0].ledger.is_ok());

@@ -32,7 +32,7 @@ pub(crate) fn write_paper(
     late: &mut Rerun<'_>,
 ) -> Result<String, Failure> {
     let baselines = baselines(x.backtest, x.ledger, x.given)?;
-    let stress: Vec<StressLine> = stress(x.backtest, again, late)?
+    let stress: Vec<StressLine> = stress(x.backtest, x.ledger, again, late)?
         .into_iter()
         .map(|line| StressLine {
             key: line.key.to_owned(),

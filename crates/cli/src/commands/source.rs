@@ -142,6 +142,13 @@ pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Fai
     Ok(all.unwrap_or_else(sample))
 }
 
+/// The configuration that a run was begun with, resolved and as it stands in its folder.
+pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
+    let place = run.join("config.toml");
+    let text = place::read(&place)?;
+    Ok((Config::resolve(Some((&place.display().to_string(), &text)), None, &[])?, text))
+}
+
 /// The bars that a run was begun on, and its setting.
 pub(crate) fn load_own_bars(run: &Path, config: &Config) -> Result<(Bars, Option<Setting>), Failure> {
     let files = &config.data.files;
