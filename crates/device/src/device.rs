@@ -64,6 +64,11 @@ impl Device {
         Device::Cpu(Arc::new(Cpu::with(isa)))
     }
 
+    /// The CPU, with an emulator of a GPU for kernels that have no host build: a Hopper GPU to whoever asks, and slow.
+    pub fn cpu_emulating(emulator: Arc<dyn crate::Emulator>) -> Self {
+        Device::Cpu(Arc::new(Cpu::emulating(emulator)))
+    }
+
     /// CUDA GPU `ordinal`. Each call opens it anew: clones share a stream, two openings don't.
     ///
     /// # Errors
@@ -194,10 +199,10 @@ impl Device {
         }
     }
 
-    /// Whether it is a Hopper GPU, for which some steps have a kernel of their own.
+    /// Whether it is a Hopper GPU, for which some steps have a kernel of their own, or emulates one.
     pub fn is_hopper(&self) -> bool {
         match self {
-            Device::Cpu(_) => false,
+            Device::Cpu(cpu) => cpu.emulator.is_some(),
             Device::Cuda(gpu) => gpu.info().capability == 90,
         }
     }

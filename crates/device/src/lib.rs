@@ -9,6 +9,7 @@ mod counts;
 mod cpu;
 mod cuda;
 mod device;
+mod emulator;
 mod error;
 mod gemm;
 mod kernel;
@@ -22,6 +23,7 @@ pub use cuda::{
     compile_all, shared_limit,
 };
 pub use device::{Device, DeviceChoice, MemoryReport, training_dtype};
+pub use emulator::Emulator;
 pub use error::DeviceError;
 pub use gemm::{Gemm, Operand};
 pub use kernel::{HostBuild, HostEntry, Isa, Kernel, KernelInfo, KernelTree, Source};

@@ -157,10 +157,7 @@ impl Program {
     /// What the GPU reports.
     pub fn run(&self, times: u32) -> Result<(), DeviceError> {
         match &self.body {
-            Body::Cpu(p) => {
-                p.run(times);
-                Ok(())
-            }
+            Body::Cpu(p) => p.run(times),
             Body::Cuda(p) => p.run(times),
         }
     }
@@ -171,10 +168,7 @@ impl Program {
     /// What the GPU reports.
     pub fn run_eager(&self) -> Result<(), DeviceError> {
         match &self.body {
-            Body::Cpu(p) => {
-                p.run(1);
-                Ok(())
-            }
+            Body::Cpu(p) => p.run(1),
             Body::Cuda(p) => p.run_eager(),
         }
     }
