@@ -1,5 +1,7 @@
 //! The fused step beside the span, in emulation: what `foxhunt device --check` does on a Hopper GPU, on sizes that are small.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers fail by panicking")]
+
 use foxhunt_emulator::Hopper;
 use foxhunt_kernels::{fused::DqnShape, loss::HeadShape};
 use foxhunt_testkit::{FusedCase, check_fused, fused_repeats};

@@ -1,5 +1,7 @@
 //! The emulator itself: copies and products beside plain loops, and faults that it must find.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers fail by panicking")]
+
 use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{Command, Kernel, KernelTree, Launch, MemberPtr, Program, TENSOR_MAP_BYTES, TensorMap};
 use foxhunt_emulator::Hopper;
