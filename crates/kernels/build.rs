@@ -3,11 +3,11 @@
 //! Compiles every `.cu` of the tree for the CPU, once per (storage type, instruction set), and writes the table of
 //! entry points and sources that `src/tree.rs` includes.
 
-use std::{
-    fmt::Write as _,
-    fs,
-    path::{Path, PathBuf},
-};
+#[path = "build/files.rs"]
+mod files;
+
+use files::{collect, entry_points, env, file_name, folders, gpu_only, read, write_if_changed};
+use std::{fmt::Write as _, path::PathBuf};
 
 /// Bits must not depend on the target: no contraction. The other two change no bit and make scalar loops 2.3 times
 /// faster.
@@ -42,7 +42,7 @@ fn main() {
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.sort();
-    let folders: std::collections::BTreeSet<&Path> = files.iter().filter_map(|f| f.parent()).collect();
+    let folders = folders(&files);
     let kernels: Vec<(&PathBuf, Vec<String>)> = files
         .iter()
         .filter(|f| f.extension().is_some_and(|e| e == "cu"))
@@ -137,50 +137,4 @@ fn table(files: &[PathBuf], kernels: &[(&PathBuf, Vec<String>)], variants: &[Var
     }
     let _ = writeln!(text, "];");
     text
-}
-
-/// Whether a file begins with `// gpu: …`: it is for one kind of GPU, and has no host build.
-fn gpu_only(file: &Path) -> bool {
-    read(file).starts_with("// gpu:")
-}
-
-/// The names in `KERNEL(name, …)` or `GPU_KERNEL(name, …)` at the start of a line.
-fn entry_points(text: &str) -> Vec<String> {
-    text.lines()
-        .filter_map(|l| l.strip_prefix("GPU_").unwrap_or(l).strip_prefix("KERNEL("))
-        .filter_map(|l| l.split(',').next())
-        .map(|n| n.trim().to_owned())
-        .collect()
-}
-
-fn collect(dir: &Path, out: &mut Vec<PathBuf>) {
-    let entries = fs::read_dir(dir).unwrap_or_else(|e| panic!("can't list {}: {e}", dir.display()));
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            println!("cargo::rerun-if-changed={}", path.display());
-            collect(&path, out);
-        } else if path.extension().is_some_and(|e| e == "cu" || e == "cuh") {
-            println!("cargo::rerun-if-changed={}", path.display());
-            out.push(path);
-        }
-    }
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|e| panic!("can't read {}: {e}", path.display()))
-}
-
-fn write_if_changed(path: &Path, text: &str) {
-    if fs::read_to_string(path).ok().as_deref() != Some(text) {
-        fs::write(path, text).unwrap_or_else(|e| panic!("can't write {}: {e}", path.display()));
-    }
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn env(name: &str) -> String {
-    std::env::var(name).unwrap_or_else(|e| panic!("{name}: {e}"))
 }

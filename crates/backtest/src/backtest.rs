@@ -1,10 +1,9 @@
 //! The run: a plan with a program for one bar, replayed once per bar.
 
 use crate::{
-    BacktestError, Strategy, TestWindow,
+    BacktestError, TestWindow,
     convert::{self, Facts},
     header::{Run, header},
-    recorded,
 };
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::{Command, Device};
@@ -19,29 +18,30 @@ use std::rc::Rc;
 /// A stretch of a market, its rules, and where it is run.
 #[derive(Clone, Debug)]
 pub struct Backtest<'a> {
-    device: &'a Device,
-    dtype: DType,
-    config: &'a Config,
-    market: &'a Market,
-    window: TestWindow,
-    rules: RuleBook,
-    trials: u32,
+    pub(crate) device: &'a Device,
+    pub(crate) dtype: DType,
+    pub(crate) config: &'a Config,
+    pub(crate) market: &'a Market,
+    pub(crate) window: TestWindow,
+    pub(crate) rules: RuleBook,
+    pub(crate) trials: u32,
 }
 
 /// A plan that is being built: the environments, and the buffers of the ledger.
-struct Bench {
-    env: Rc<Environments>,
-    plan: Plan,
-    envs: Tensor,
-    actions: Tensor,
+pub(crate) struct Bench {
+    pub(crate) env: Rc<Environments>,
+    pub(crate) plan: Plan,
+    pub(crate) envs: Tensor,
+    pub(crate) actions: Tensor,
     rows: Tensor,
     fills: Tensor,
 }
 
 /// A bench whose programs are compiled.
-struct Compiled {
-    env: Rc<Environments>,
-    runtime: Runtime,
+pub(crate) struct Compiled {
+    pub(crate) env: Rc<Environments>,
+    plan: Plan,
+    pub(crate) runtime: Runtime,
     rows: Tensor,
     fills: Tensor,
 }
@@ -55,6 +55,27 @@ pub struct Agents<'a> {
 }
 
 impl Agents<'_> {
+    /// What is compiled: programs `begin` (once), `step` (once per decision of the window) and `close` (once), for whoever
+    /// times them.
+    pub fn runtime(&self) -> &Runtime {
+        &self.compiled.runtime
+    }
+
+    /// The plan that it was compiled from.
+    pub fn plan(&self) -> &Plan {
+        &self.compiled.plan
+    }
+
+    /// The environments, one per member.
+    pub fn environments(&self) -> &Environments {
+        &self.compiled.env
+    }
+
+    /// The network, whose weights are to be filled.
+    pub fn net(&self) -> &Net {
+        &self.net
+    }
+
     /// A run from the window's first bar: what [`Backtest::agents`] gives.
     ///
     /// # Errors
@@ -114,6 +135,16 @@ impl<'a> Backtest<'a> {
         &self.window
     }
 
+    /// The market.
+    pub fn market(&self) -> &'a Market {
+        self.market
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &RuleBook {
+        &self.rules
+    }
+
     /// The greedy policy of members with the ids `ids`. `fill` puts their weights, in this order, into the plan's
     /// [`Net::weight`]; the target is not read.
     ///
@@ -133,6 +164,13 @@ impl<'a> Backtest<'a> {
     /// The device's.
     pub fn compile(&self, ids: &[u64]) -> Result<Agents<'a>, BacktestError> {
         let mut bench = self.bench(ids)?;
+        let (net, _, _) = self.acting(&mut bench)?;
+        let members = ids.iter().map(|&id| self.member_info(id)).collect();
+        Ok(Agents { backtest: self.clone(), compiled: self.lower(bench)?, net, members })
+    }
+
+    /// Begins the program `step` with what a greedy member sees and does: its net, Q of every action, greedy actions.
+    pub(crate) fn acting(&self, bench: &mut Bench) -> Result<(Net, Tensor, Tensor), BacktestError> {
         let net = BranchingQ::new(&mut bench.plan, network(self.config));
         let env = bench.env.clone();
         let observation = bench.plan.external(env.view(Buffer::Observation), env.arena());
@@ -140,12 +178,11 @@ impl<'a> Backtest<'a> {
         let observe = env.observe()?;
         let (envs, actions) = (bench.envs, bench.actions);
         bench.plan.run_foreign("env.observe", &[envs], &[observation], move |_| Ok(vec![observe.clone()]));
-        let (_, greedy) = net.act(&mut bench.plan, "act", observation)?;
+        let (values, greedy) = net.act(&mut bench.plan, "act", observation)?;
         bench.plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
             env.act_greedy(cx.view(greedy)).map(|c| vec![c]).map_err(in_plan)
         });
-        let members = ids.iter().map(|&id| self.member_info(id)).collect();
-        Ok(Agents { backtest: self.clone(), compiled: self.lower(bench)?, net: net.net, members })
+        Ok((net.net, values, greedy))
     }
 
     /// The same from images in F32, `[members, tiles, 2048]` as [`Runtime::read`] gives a trainer's [`Net::weight`].
@@ -156,56 +193,13 @@ impl<'a> Backtest<'a> {
         self.agents(ids, |runtime, net| Ok(runtime.write(net.weight, images)?))
     }
 
-    /// Actions that are given. Needs no network: equal on every device and in every storage type.
-    ///
-    /// # Errors
-    /// Actions that don't exist or don't reach to where an account stops, or the device.
-    pub fn strategy(&self, strategy: &Strategy) -> Result<Ledger, BacktestError> {
-        strategy.check()?;
-        let ids: Vec<u64> = strategy.members.iter().map(|m| m.id).collect();
-        let mut bench = self.bench(&ids)?;
-        let decisions = self.window.decisions();
-        let table = bench.plan.buffer("recorded", Element::U8, decisions, 3);
-        bench.plan.program("step");
-        let env = bench.env.clone();
-        bench.plan.run_foreign("env.act", &[bench.envs, table], &[bench.actions], move |cx| {
-            env.act_recorded(cx.view(table)).map(|c| vec![c]).map_err(in_plan)
-        });
-        let baseline = strategy.baseline.clone();
-        let run = Run { members: &strategy.members, baseline, seed: strategy.seed, trials: self.trials };
-        let compiled = self.lower(bench)?;
-        let mut bytes = Vec::with_capacity(ids.len() * decisions * 3);
-        for actions in &strategy.actions {
-            let given = actions.iter().copied().take(decisions);
-            let rest = std::iter::repeat_n(crate::FLAT, decisions.saturating_sub(actions.len()));
-            bytes.extend(given.chain(rest).flatten());
-        }
-        compiled.runtime.write_raw::<u8>(table, &bytes)?;
-        let ledger = self.play(&compiled, run)?;
-        for (member, actions) in strategy.actions.iter().enumerate() {
-            let needed = ledger.bars_of(member as u32).len().saturating_sub(1);
-            if needed > actions.len() {
-                return Err(BacktestError::TooFewActions { member, given: actions.len(), needed });
-            }
-        }
-        Ok(ledger)
-    }
-
-    /// What a ledger tells of, again: with the same window and rules the result is the same ledger.
-    ///
-    /// # Errors
-    /// As [`Backtest::strategy`].
-    pub fn replay(&self, ledger: &Ledger) -> Result<Ledger, BacktestError> {
-        self.clone().with_trials(ledger.header.trials).strategy(&recorded(ledger))
-    }
-
     fn member_info(&self, id: u64) -> MemberInfo {
         let seed = member_seed(self.config.seed, id);
         MemberInfo { id, label: format!("member {id}"), seed, reward_unit: 1.0 }
     }
 
     /// Environments and a plan with the ledger's buffers.
-    fn bench(&self, ids: &[u64]) -> Result<Bench, BacktestError> {
+    pub(crate) fn bench(&self, ids: &[u64]) -> Result<Bench, BacktestError> {
         let (tables, features) = self.market.tables()?;
         let rules = self.rules.row()?;
         let specs = ids
@@ -238,7 +232,7 @@ impl<'a> Backtest<'a> {
     }
 
     /// Completes the programs and compiles them. The program `step` already writes the actions.
-    fn lower(&self, bench: Bench) -> Result<Compiled, BacktestError> {
+    pub(crate) fn lower(&self, bench: Bench) -> Result<Compiled, BacktestError> {
         let Bench { env, mut plan, envs, actions, rows, fills } = bench;
         let mut add = |program: &str, name: &'static str, make: Make| {
             let env = env.clone();
@@ -252,14 +246,19 @@ impl<'a> Backtest<'a> {
         add("begin", "env.backtest_begin", Environments::backtest_begin);
         add("close", "env.backtest_close", Environments::backtest_close);
         let runtime = plan.compile(self.device, Options::default())?;
-        Ok(Compiled { env, runtime, rows, fills })
+        Ok(Compiled { env, plan, runtime, rows, fills })
     }
 
     /// Runs what is compiled from the window's first bar, and reads the ledger.
-    fn play(&self, compiled: &Compiled, run: Run<'_>) -> Result<Ledger, BacktestError> {
-        let Compiled { env, runtime, rows, fills } = compiled;
-        runtime.run("begin", 1)?;
-        runtime.run("step", self.window.decisions() as u32)?;
+    pub(crate) fn play(&self, compiled: &Compiled, run: Run<'_>) -> Result<Ledger, BacktestError> {
+        compiled.runtime.run("begin", 1)?;
+        compiled.runtime.run("step", self.window.decisions() as u32)?;
+        self.close(compiled, run)
+    }
+
+    /// Ends a run, and reads the ledger.
+    pub(crate) fn close(&self, compiled: &Compiled, run: Run<'_>) -> Result<Ledger, BacktestError> {
+        let Compiled { env, runtime, rows, fills, .. } = compiled;
         runtime.run("close", 1)?;
         self.device.synchronize()?;
         let states = env.read::<Env>(Buffer::Envs)?;
@@ -306,7 +305,7 @@ impl<'a> Backtest<'a> {
 type Make = fn(&Environments, &LedgerViews) -> Result<Command, EnvError>;
 
 /// What a command of the environments refuses, among a plan's errors.
-fn in_plan(error: EnvError) -> PlanError {
+pub(crate) fn in_plan(error: EnvError) -> PlanError {
     match error {
         EnvError::Kernel(e) => e.into(),
         EnvError::Device(e) => e.into(),

@@ -42,6 +42,16 @@ pub enum BacktestError {
         /// Exposure, order type, urgency.
         action: [u8; 3],
     },
+    /// A target that is not in the range.
+    #[error("target {row} of member {member} is {exposure}: exposures are -1 to 1")]
+    Exposure {
+        /// Number of the member.
+        member: usize,
+        /// Number of the decision.
+        row: usize,
+        /// The target.
+        exposure: f64,
+    },
     /// No member, or members without actions.
     #[error("a backtest of {members} members with {given} lists of actions")]
     Members {

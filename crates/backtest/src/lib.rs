@@ -13,15 +13,26 @@
 //! [`Ledger`]: foxhunt_ledger::Ledger
 
 mod backtest;
+mod baseline;
 mod convert;
 mod error;
+mod exposures;
 mod foresight;
 mod header;
+mod next;
+mod scripted;
 mod strategy;
+mod stress;
 mod window;
 
 pub use backtest::{Agents, Backtest};
+pub use baseline::{
+    DRAWS, FAST_DAYS, SLOW_DAYS, baselines, middle_member, moving_average, random_timing, volatility_target,
+};
 pub use error::BacktestError;
+pub use exposures::Exposures;
 pub use foresight::foresight;
+pub use next::{Decision, Holding};
 pub use strategy::{AGGRESSIVE_LONG, FLAT, Strategy, buy_and_hold, flat, recorded};
+pub use stress::{Rerun, StressLine, stress};
 pub use window::TestWindow;

@@ -1,6 +1,6 @@
 //! Actions that are known before the run: a recorded policy, a baseline, anyone's own.
 
-use crate::{BacktestError, TestWindow};
+use crate::{BacktestError, TestWindow, scripted::single};
 use foxhunt_ledger::{Ledger, MemberInfo};
 use foxhunt_market::BRANCH_ACTIONS;
 
@@ -27,10 +27,17 @@ impl Strategy {
     pub fn scripted(name: &str, actions: Vec<[u8; 3]>) -> Self {
         Strategy {
             baseline: Some(name.to_owned()),
-            members: vec![MemberInfo { id: 0, label: name.to_owned(), seed: 0, reward_unit: 1.0 }],
+            members: vec![single(name)],
             seed: 0,
             actions: vec![actions],
         }
+    }
+
+    /// The same, every action one bar later, flat before the first.
+    #[must_use]
+    pub fn delayed(&self) -> Self {
+        let late = |x: &Vec<[u8; 3]>| std::iter::once(FLAT).chain(x.iter().copied()).collect();
+        Strategy { actions: self.actions.iter().map(late).collect(), ..self.clone() }
     }
 
     pub(crate) fn check(&self) -> Result<(), BacktestError> {

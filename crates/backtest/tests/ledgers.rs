@@ -193,6 +193,7 @@ fn the_report_is_made_of_it() {
     let input = ReportInput {
         ledger: &agent,
         baselines: &[hold, nothing],
+        stress: &[],
         curves: &[],
         config_toml: &config.to_toml().unwrap(),
     };

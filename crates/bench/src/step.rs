@@ -4,13 +4,16 @@
 //! target at s'), C51 double-DQN loss on branches of 9, 3 and 3 actions with 51 atoms and targets per branch, backward,
 //! global-norm clip, AdamW, EMA target. Trunk 256-256, streams of 128: 335,664 parameters.
 
+use crate::{
+    BenchError, Machine, Outcome, Rate, Soak, SoakResult, Timing, Work, network::learn_operations, work,
+};
 use foxhunt_core::{
     DType,
     rng::{draw, member_seed},
 };
-use foxhunt_device::Device;
+use foxhunt_device::{Device, Program};
 use foxhunt_kernels::{
-    loss::{HeadShape, LossTotal, Outcome},
+    loss::{self, HeadShape, LossTotal},
     optim::{AdamSettings, Hyper},
 };
 use foxhunt_nn::{
@@ -25,17 +28,7 @@ const INPUTS: usize = 128;
 const ACTIONS: [usize; 3] = [9, 3, 3];
 const PARAMETERS: usize = 335_664;
 const SEED: u64 = 1;
-const ADAM: AdamSettings = AdamSettings {
-    learning_rate: 3e-4,
-    learning_rate_end: 0.0,
-    learning_rate_steps: 0,
-    beta1: 0.9,
-    beta2: 0.999,
-    epsilon: 1e-8,
-    weight_decay: 0.01,
-    clip: 10.0,
-    tau: 0.005,
-};
+const ADAM: AdamSettings = AdamSettings::DEFAULT;
 
 /// One size of the benchmark.
 #[derive(Clone, Copy, Debug)]
@@ -67,14 +60,16 @@ pub struct StepResult {
     pub dtype: String,
     /// Rows of the replay.
     pub replay_rows: usize,
-    /// Median time of a step, microseconds.
-    pub us: f64,
-    /// The same per member.
+    /// Whether the fused kernels did it.
+    pub fused: bool,
+    /// Time of a step.
+    #[serde(flatten)]
+    pub timing: Timing,
+    /// The median per member.
     pub us_per_member: f64,
-    /// Fastest and slowest timing.
-    pub us_range: (f64, f64),
-    /// Rate at the multiplications and additions that the matrix products need.
-    pub tflops: f64,
+    /// Work of a step, and its rates.
+    #[serde(flatten)]
+    pub rate: Rate,
     /// Mean loss of the first step, and of the steps after the last timing began.
     pub loss: (f64, f64),
     /// Bytes of the plan's arena.
@@ -102,12 +97,16 @@ fn memory(runtime: &Runtime) -> Memory {
     memory
 }
 
-/// Floating-point operations of one sample's matrix products: three forward passes, and for one of them the gradients
-/// of weights and of activations (the first layer's input has none).
-fn flops_per_sample() -> f64 {
-    let first = INPUTS * 256;
-    let rest = 256 * 256 + 256 * 512 + 128 * 51 * (1 + ACTIONS.iter().sum::<usize>());
-    2.0 * (3 * (first + rest) + first + 2 * rest) as f64
+/// The network of the peers.
+fn network() -> BranchingQConfig {
+    BranchingQConfig {
+        inputs: INPUTS,
+        trunk: [256, 256],
+        stream: 128,
+        head: HeadShape { actions: ACTIONS.into(), atoms: 51, v_min: -10.0, v_max: 10.0 },
+        trunk_gradient_scale: 1.0,
+        mixture: false,
+    }
 }
 
 /// `n` standard normals, the same on every machine.
@@ -148,17 +147,7 @@ impl StepBench {
         let optimiser = Optimise::state(&mut plan, "q");
         let replay =
             ColumnReplay::push(&mut plan, (self.replay_rows, INPUTS, ACTIONS.len()), self.batch, optimiser);
-        let net = BranchingQ::new(
-            &mut plan,
-            BranchingQConfig {
-                inputs: INPUTS,
-                trunk: [256, 256],
-                stream: 128,
-                head: HeadShape { actions: ACTIONS.into(), atoms: 51, v_min: -10.0, v_max: 10.0 },
-                trunk_gradient_scale: 1.0,
-                mixture: false,
-            },
-        );
+        let net = BranchingQ::new(&mut plan, network());
         debug_assert_eq!(net.net.parameter_count(), PARAMETERS);
         let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };
         let learn = if self.fused { BranchingQ::learn_fused } else { BranchingQ::learn };
@@ -182,20 +171,84 @@ impl StepBench {
         })
     }
 
+    /// Bytes and operations of a step of all members.
+    fn work(&self, plan: &Plan, program: &Program) -> Work {
+        let samples = self.batch * self.population;
+        // Both states of a sample, its actions and its outcome: not the whole replay.
+        let picked = [
+            ("replay.state", (2 * samples * INPUTS * self.dtype.bytes()) as u64),
+            ("replay.actions", (samples * ACTIONS.len()) as u64),
+            ("replay.outcome", (samples * size_of::<loss::Outcome>()) as u64),
+        ];
+        work(plan, program, &picked, samples as u64 * learn_operations(&network()))
+    }
+
     /// Builds, warms up and times the step on `device`.
     ///
     /// # Errors
     /// The device's.
-    pub fn run(&self, device: &Device) -> Result<StepResult, PlanError> {
+    pub fn run(&self, device: &Device, machine: Option<&Machine>) -> Result<StepResult, BenchError> {
+        let step = self.prepare(device)?;
+        let program = step.program()?;
+        program.run(1)?;
+        let first = step.mean_loss()?;
+        program.run(self.steps.min(10))?;
+        step.mean_loss()?;
+        let timing = Timing::of(program.time_us(self.steps, self.repetitions)?);
+        let last = step.mean_loss()?;
+        Ok(StepResult {
+            batch: self.batch,
+            population: self.population,
+            dtype: self.dtype.to_string(),
+            replay_rows: self.replay_rows,
+            fused: self.fused,
+            timing,
+            us_per_member: timing.us / self.population as f64,
+            rate: Rate::new(self.work(&step.plan, program), timing.us, machine),
+            loss: (first, last),
+            arena_bytes: step.runtime.bytes(),
+        })
+    }
+
+    /// Takes `soak` steps on `device`, and fails if one of them allocates, copies, waits or leaves memory behind.
+    ///
+    /// # Errors
+    /// [`BenchError::Soak`], or the device's.
+    pub fn soak(&self, device: &Device, soak: Soak) -> Result<SoakResult, BenchError> {
+        let step = self.prepare(device)?;
+        let program = step.program()?;
+        program.run(2)?;
+        step.mean_loss()?;
+        let seen = soak.run(device, program)?;
+        let loss = step.mean_loss()?;
+        if !loss.is_finite() {
+            let what = "no loss was finite".into();
+            return Err(BenchError::Soak { steps: soak.steps, what });
+        }
+        Ok(SoakResult {
+            batch: self.batch,
+            population: self.population,
+            dtype: self.dtype.to_string(),
+            steps: soak.steps,
+            allocated: seen.allocated,
+            free_fell: seen.free_fell,
+            queued_us: seen.queued_us,
+            us: seen.us,
+            loss,
+        })
+    }
+
+    /// The step on `device`, its replay and its members filled.
+    fn prepare(&self, device: &Device) -> Result<Prepared, PlanError> {
         let StepPlan { plan, replay, net, hyper: hyper_tensor, total } = self.plan()?;
         let runtime = plan.compile(device, Options::default())?;
 
         runtime.write(replay.state, &normals(self.replay_rows * INPUTS))?;
         let noise = normals(self.replay_rows);
-        let outcomes: Vec<Outcome> = noise
+        let outcomes: Vec<loss::Outcome> = noise
             .iter()
             .enumerate()
-            .map(|(i, x)| Outcome {
+            .map(|(i, x)| loss::Outcome {
                 return_q20: (f64::from(*x) * 0.1 * f64::from(1 << 20)) as i32,
                 discount_q31: if i % 100 == 99 { 0 } else { (0.99 * f64::from(1_u32 << 31)) as u32 },
                 index: i as u32,
@@ -217,35 +270,111 @@ impl StepBench {
         runtime.write(net.weight, &image)?;
         runtime.write(net.target, &image)?;
 
-        let mean_loss = || -> Result<f64, PlanError> {
-            let totals = runtime.read_raw::<LossTotal>(total)?;
-            let (loss, rows) = totals
-                .iter()
-                .fold((0.0, 0.0), |(l, n), t| (l + t.loss_q32 as f64 / 4_294_967_296.0, n + t.rows as f64));
-            runtime.write_raw(total, &vec![LossTotal::default(); totals.len()])?;
-            Ok(loss / rows)
+        Ok(Prepared { plan, runtime, total })
+    }
+}
+
+/// A step that can be run.
+struct Prepared {
+    plan: Plan,
+    runtime: Runtime,
+    total: Tensor,
+}
+
+impl Prepared {
+    fn program(&self) -> Result<&Program, PlanError> {
+        self.runtime.program("step")
+    }
+
+    /// Mean loss of the samples since this was last asked.
+    fn mean_loss(&self) -> Result<f64, PlanError> {
+        let totals = self.runtime.read_raw::<LossTotal>(self.total)?;
+        let (loss, rows) = totals
+            .iter()
+            .fold((0.0, 0.0), |(l, n), t| (l + t.loss_q32 as f64 / 4_294_967_296.0, n + t.rows as f64));
+        self.runtime.write_raw(self.total, &vec![LossTotal::default(); totals.len()])?;
+        Ok(loss / rows)
+    }
+}
+
+impl Outcome for StepResult {
+    const WORKLOAD: &'static str = "step";
+
+    fn columns() -> Vec<(&'static str, usize)> {
+        let own = [("dtype", 5), ("B", 6), ("P", 4), ("us/step", 10), ("us/member", 10), ("range", 19)];
+        own.into_iter().chain(Rate::COLUMNS).chain([("arena MiB", 9), ("loss", 16)]).collect()
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let own = [
+            self.dtype.clone(),
+            self.batch.to_string(),
+            self.population.to_string(),
+            format!("{:.1}", self.timing.us),
+            format!("{:.1}", self.us_per_member),
+            self.timing.range(),
+        ];
+        let rest = [
+            format!("{:.0}", self.arena_bytes as f64 / f64::from(1 << 20)),
+            format!("{:.4} -> {:.4}", self.loss.0, self.loss.1),
+        ];
+        own.into_iter().chain(self.rate.cells()).chain(rest).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In F32 every product of the step is one of the library: the model asks for no other number of operations, but
+    /// for the padding of 51 atoms to 56.
+    #[test]
+    fn operations_are_those_of_the_products() {
+        for population in [1, 3] {
+            let bench = StepBench {
+                batch: 24,
+                population,
+                dtype: DType::F32,
+                replay_rows: 64,
+                steps: 1,
+                repetitions: 1,
+                fused: false,
+            };
+            let step = bench.prepare(&Device::cpu()).unwrap();
+            let done: u64 = step.program().unwrap().traffic().iter().map(|t| t.product_operations).sum();
+            let mut padded = network();
+            padded.head.atoms = padded.head.unit_ld();
+            assert_eq!(done, 24 * population as u64 * learn_operations(&padded));
+        }
+        assert_eq!(learn_operations(&network()), 3_272_704);
+    }
+
+    /// The replay counts as what is drawn from it, and a member's parameters as its own.
+    #[test]
+    fn bytes_follow_batch_and_members() {
+        let of = |replay_rows, population| {
+            let dtype = DType::Bf16;
+            let bench = StepBench {
+                batch: 32,
+                population,
+                dtype,
+                replay_rows,
+                steps: 1,
+                repetitions: 1,
+                fused: false,
+            };
+            let step = bench.prepare(&Device::cpu()).unwrap();
+            bench.work(&step.plan, step.program().unwrap())
         };
-        let program = runtime.program("step")?;
-        program.run(1)?;
-        let first = mean_loss()?;
-        program.run(self.steps.min(10))?;
-        mean_loss()?;
-        let mut times = program.time_us(self.steps, self.repetitions)?;
-        let last = mean_loss()?;
-        times.sort_by(f64::total_cmp);
-        let us = times[times.len() / 2];
-        let flops = flops_per_sample() * (self.batch * self.population) as f64;
-        Ok(StepResult {
-            batch: self.batch,
-            population: self.population,
-            dtype: self.dtype.to_string(),
-            replay_rows: self.replay_rows,
-            us,
-            us_per_member: us / self.population as f64,
-            us_range: (times[0], times[times.len() - 1]),
-            tflops: flops / us / 1e6,
-            loss: (first, last),
-            arena_bytes: runtime.bytes(),
-        })
+        let one = of(64, 1);
+        assert_eq!(one, of(4096, 1), "the rest of the replay is not read");
+        // All but the numbers of the layout, which members share.
+        let (two, three) = (of(64, 2), of(64, 3));
+        assert_eq!(three.operations, 3 * one.operations);
+        assert_eq!(three.bytes - two.bytes, two.bytes - one.bytes);
+        let shared = 2 * one.bytes - two.bytes;
+        assert!(shared < one.bytes / 4, "{shared} of {} bytes are shared", one.bytes);
+        // At least the optimiser's five images read and four written.
+        assert!(one.bytes > 9 * 2 * PARAMETERS as u64, "{}", one.bytes);
     }
 }

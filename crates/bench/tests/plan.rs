@@ -61,7 +61,7 @@ fn the_fused_step_keeps_the_rules_and_counts_its_memory() {
     // It is in BF16 alone, and on one kind of GPU.
     let error = StepBench { fused: true, ..bench(DType::F32, 1) }.plan().unwrap().plan.faults().unwrap_err();
     assert!(error.to_string().contains("holds Real(F32), not Real(Bf16)"), "{error}");
-    let error = StepBench { fused: true, ..bench(DType::Bf16, 1) }.run(&Device::cpu()).unwrap_err();
+    let error = StepBench { fused: true, ..bench(DType::Bf16, 1) }.run(&Device::cpu(), None).unwrap_err();
     assert!(error.to_string().contains("dqn_rows is for one kind of GPU"), "{error}");
 }
 
@@ -125,7 +125,7 @@ fn the_step_on_a_device_takes_what_its_plan_says() {
         let sizes = bench(dtype, 2);
         let held = sizes.memory(&device).unwrap();
         assert_eq!(held.memory, sizes.plan().unwrap().plan.memory(), "{dtype}");
-        assert_eq!(held.memory.total() as usize, sizes.run(&device).unwrap().arena_bytes, "{dtype}");
+        assert_eq!(held.memory.total() as usize, sizes.run(&device, None).unwrap().arena_bytes, "{dtype}");
     }
 }
 

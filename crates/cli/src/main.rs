@@ -21,6 +21,7 @@ struct Cli {
 enum Command {
     Train(commands::train::TrainArgs),
     Backtest(commands::backtest::BacktestArgs),
+    Act(commands::act::ActArgs),
     Compare(commands::compare::CompareArgs),
     #[command(subcommand)]
     Verify(commands::verify::VerifyCommand),
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Train(args) => commands::train::run(&args),
         Command::Backtest(args) => commands::backtest::run(&args),
+        Command::Act(args) => commands::act::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Verify(command) => commands::verify::run(&command),
         Command::Data(command) => commands::data::run(&command),

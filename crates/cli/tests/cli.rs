@@ -15,6 +15,7 @@ fn help_of_every_command() {
         "",
         "train",
         "backtest",
+        "act",
         "compare",
         "verify",
         "verify leak",
@@ -26,6 +27,10 @@ fn help_of_every_command() {
         "device",
         "bench",
         "bench step",
+        "bench collect",
+        "bench epoch",
+        "bench backtest",
+        "bench machine",
     ] {
         let help = foxhunt(folder.path(), &format!("{name} --help")).works();
         all.push_str(&format!("$ foxhunt {name} --help\n{}\n", help.out));
@@ -51,7 +56,10 @@ fn wrong_usage_exits_with_2() {
         ("train --save-every -1", "--save-every"),
         ("train --save-every 1e300", "minutes"),
         ("train --resume x --out y", "--resume"),
-        ("backtest", "<RUN>"),
+        ("backtest", "RUN"),
+        ("backtest run --positions p.csv --actions l --out x", "--actions"),
+        ("act", "<RUN>"),
+        ("act run --equity 0", "above 0"),
         ("device --only adamw", "--check"),
         ("device --json", "--memory"),
         ("device --check --memory run", "--memory"),
@@ -61,9 +69,43 @@ fn wrong_usage_exits_with_2() {
         ("bench step --rows 0", "2..="),
         ("bench step --steps 0", "1..="),
         ("bench step --repetitions 0", "1..="),
+        ("bench step --soak 0", "1..="),
+        ("bench step --soak 9 --memory", "--memory"),
+        ("bench collect --network large", "peers, bench or small"),
+        ("bench collect --envs 0", "1..="),
+        ("bench epoch --size huge", "small, study or bench"),
+        ("bench backtest --bars 0", "1..="),
+        ("bench machine --matrix 0", "1..="),
     ] {
         foxhunt(folder.path(), args).fails(2, &[word]);
     }
+    assert!(files(folder.path()).is_empty());
+}
+
+/// Each workload prints a table, or one object a line with where it ran.
+#[test]
+fn workloads_print_tables_and_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let quick = "--device cpu --repetitions 1";
+    for (name, sizes) in [
+        ("machine", "--copy 1 --matrix 64"),
+        ("step", "--batch 8 --rows 64 --steps 1"),
+        ("collect", "--envs 4 --network small --bars 4096 --steps 1"),
+        ("epoch", "--set learn.updates=1 --set learn.collect=64 --set learn.replay=256 --bars 4096"),
+        ("backtest", "--members 2 --bars 8 --network small"),
+    ] {
+        let table = foxhunt(folder.path(), &format!("bench {name} {quick} {sizes}")).works();
+        assert_eq!(table.out.lines().count(), 3, "device, titles, one line: {}", table.out);
+        let json = foxhunt(folder.path(), &format!("bench {name} {quick} {sizes} --json")).works();
+        let line: serde_json::Value = serde_json::from_str(json.out.trim()).unwrap();
+        assert_eq!(line["workload"], name);
+        assert!(line["device"].as_str().unwrap().starts_with("CPU"), "{line}");
+        assert!(line["commit"].is_null() || line["commit"].as_str().unwrap().len() >= 7, "{line}");
+    }
+    let soak = foxhunt(folder.path(), "bench step --device cpu --batch 8 --rows 64 --soak 20 --json").works();
+    let line: serde_json::Value = serde_json::from_str(soak.out.trim()).unwrap();
+    assert_eq!((&line["workload"], line["steps"].as_u64()), (&"soak".into(), Some(20)));
+    assert_eq!(line["allocated"][0], line["allocated"][1]);
     assert!(files(folder.path()).is_empty());
 }
 

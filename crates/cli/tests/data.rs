@@ -44,3 +44,33 @@ fn files_in_order_of_time_are_one_market() {
     foxhunt(folder.path(), "train --resume run --device cpu").works();
     train("b.csv a.csv", "wrong").fails(3, &["a.csv", "order of time"]);
 }
+
+#[test]
+fn a_file_is_converted_and_says_of_itself_what_was_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nobody could tell what this is of, or that its numbers have decimal commas.
+    let text: String = sample(300)
+        .lines()
+        .map(|line| match line.split_once(',') {
+            Some((stamp, numbers)) => {
+                format!("{stamp};{}\n", numbers.replace(',', ";").replace('.', ","))
+            }
+            None => String::new(),
+        })
+        .collect();
+    fs::write(folder.path().join("prices.csv"), text).unwrap();
+    let told =
+        foxhunt(folder.path(), "data convert prices.csv --out bars.parquet --instrument EUR/USD").works();
+    assert!(told.out.contains("300 bars"), "{}", told.out);
+    foxhunt(folder.path(), "data convert prices.csv --out bars.parquet --instrument EUR/USD")
+        .fails(1, &["bars.parquet is there already"]);
+    let told = foxhunt(folder.path(), "data inspect bars.parquet --plot page.html").works();
+    for words in ["EUR/USD", "300 of 300", "Parquet written by foxhunt", "plot        page.html"] {
+        assert!(told.out.contains(words), "no {words} in\n{}", told.out);
+    }
+    assert!(fs::read_to_string(folder.path().join("page.html")).unwrap().contains("<svg"));
+    foxhunt(folder.path(), "data inspect prices.csv --instrument EUR/USD --columns open=Opening")
+        .fails(3, &["prices.csv, line 1", "no column named \"Opening\", only"]);
+    foxhunt(folder.path(), "data inspect prices.csv --instrument EUR/USD --columns colour=red")
+        .fails(3, &["data.columns", "names no column"]);
+}

@@ -1,18 +1,18 @@
 //! The folder of a comparison: `setting.json`, and one file per finished slice in `slices/`.
 
 use crate::{Arm, CompareError, Result, Setting, Slice};
+use foxhunt_checkpoint::{CheckpointError, LOCK};
 use serde::Serialize;
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
-    fs::{self, File, TryLockError},
+    fs::{self, File},
     io::Write as _,
     path::{Path, PathBuf},
 };
 
 const SETTING: &str = "setting.json";
 const SLICES: &str = "slices";
-const LOCK: &str = "lock";
 
 /// Finished members of every arm, by id, and the slices that they come from.
 #[derive(Clone, Debug, Default)]
@@ -180,24 +180,16 @@ fn check(file: &Path, setting: &Setting) -> Result<()> {
     })
 }
 
-/// The lock of a folder: let go of by the system when the process ends, however it does.
+/// The lock of a folder, with what to do where another comparison holds it.
 fn lock(path: &Path) -> Result<File> {
-    let at = path.join(LOCK);
-    let file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&at)
-        .map_err(|e| CompareError::io("create", &at, e))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(CompareError::Refused(format!(
+    foxhunt_checkpoint::lock(path).map_err(|e| match e {
+        CheckpointError::Locked { .. } => CompareError::Refused(format!(
             "{}: another process writes to it; wait for it, stop it, or give this one its own --out and bring them together \
              with --merge",
             path.display()
-        ))),
-        Err(TryLockError::Error(e)) => Err(CompareError::io("lock", &at, e)),
-    }
+        )),
+        other => other.into(),
+    })
 }
 
 fn read_slice(file: &Path, fingerprint: &str) -> Result<Slice> {

@@ -84,6 +84,26 @@ mod tests {
         assert_eq!(local(1_672_756_260_000_000_000, &zone), LocalTime { weekday: 1, second: 34_260 });
         assert_eq!(local(1_688_391_060_000_000_000, &zone), LocalTime { weekday: 0, second: 34_260 });
     }
+    /// The clocks of New York went forward on Sunday 2017-03-12: the FX day ended at 22:00 UTC on the Friday before it, at 21:00
+    /// on the Monday after it, and at 22:00 again from 6 November on. A fixed offset would put an hour a day into another day.
+    #[test]
+    fn daylight_saving_shifts_no_day() {
+        let mut bars = crate::sample().slice(0..6);
+        bars.instrument.session =
+            crate::Session { time_zone: "America/New_York".into(), day_start_s: 61_200, length_s: 86_400 };
+        let closes = ["03-10T22", "03-12T22", "03-13T21", "03-13T22", "11-06T22", "11-06T23"];
+        let ns = |t: &str| crate::parse_moment(&format!("2017-{t}:00:00Z")).unwrap();
+        bars.close_ns = closes.map(ns).to_vec();
+        let day = |date: &str| (ns(&format!("{date}T00")) / 86_400_000_000_000) as i32;
+        let (friday, monday, november) = (day("03-10"), day("03-13"), day("11-06"));
+        let right = [friday, monday, monday, monday + 1, november, november + 1];
+        assert_eq!(bars.session_days().unwrap(), right);
+        // The planted fault: New York at UTC-5 all the year.
+        bars.instrument.session.time_zone = "Etc/GMT+5".into();
+        let faulty = [friday, monday - 1, monday, monday, november, november + 1];
+        assert_eq!(bars.session_days().unwrap(), faulty);
+    }
+
     #[test]
     fn session_days_follow_the_market() {
         let mut bars = crate::sample().slice(0..6);

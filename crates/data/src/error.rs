@@ -13,11 +13,13 @@ pub enum DataError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file starts like gzip but does not unpack.
-    #[error("{path}: the gzip stream is damaged or cut short ({source}); fetch or pack the file again")]
-    Gzip {
+    /// The file starts like a packed one but does not unpack.
+    #[error("{path}: the {packing} stream is damaged or cut short ({source}); fetch or pack the file again")]
+    Packed {
         /// The file.
         path: Box<str>,
+        /// How it is packed, such as `gzip`.
+        packing: &'static str,
         /// What the unpacker said.
         source: std::io::Error,
     },
@@ -36,7 +38,7 @@ pub enum DataError {
     Line {
         /// The file.
         path: Box<str>,
-        /// Line of the (unpacked) file, from 1.
+        /// Line of the (unpacked) file, from 1; number of the record where a format has no lines.
         line: u64,
         /// What is wrong.
         problem: Box<str>,
@@ -48,7 +50,7 @@ pub enum DataError {
     Cell {
         /// The file.
         path: Box<str>,
-        /// Line of the (unpacked) file, from 1.
+        /// Line of the (unpacked) file, from 1; number of the record where a format has no lines.
         line: u64,
         /// Name of the field, such as `bid_high`.
         field: Box<str>,

@@ -5,12 +5,15 @@ use std::fmt;
 use crate::{
     bars::Bars,
     calendar::{LocalTime, local},
+    jumps::{Jump, split_like},
     moment::show_moment,
     source::SourceInfo,
 };
 
 /// A pause this long ends a session.
 const SESSION_BREAK_S: i64 = 4 * 3_600;
+/// Jumps that the report names; the plot marks all.
+const SHOWN_JUMPS: usize = 5;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Time between two bars in which there is none.
@@ -55,6 +58,8 @@ pub struct Inspection {
     pub spread_units: Option<(i32, i32, i32)>,
     /// Mean volume in lots and bars with none; `None` where the file has no volume.
     pub volume: Option<(f64, usize)>,
+    /// Moves from one bar to the next that look like splits of shares that were not adjusted.
+    pub split_like: Vec<Jump>,
     /// Volume per hour that stands in where the file has none.
     pub preset_volume_lots_per_hour: i64,
     /// Where the bars came from and what was repaired.
@@ -104,6 +109,7 @@ pub fn inspect(bars: &Bars) -> Inspection {
             .count(),
         spread_units: spreads.first().zip(spreads.last()).map(|(&a, &z)| (a, spreads[spreads.len() / 2], z)),
         volume: bars.has_volume.then(|| (total / rows.max(1) as f64, zero)),
+        split_like: split_like(bars),
         preset_volume_lots_per_hour: bars.instrument.preset_volume_lots_per_hour,
         source: bars.source.clone(),
     }
@@ -211,8 +217,21 @@ impl fmt::Display for Inspection {
         } else {
             writeln!(f, "opens       {share:.1} % equal the close before")?;
         }
+        let shown = self.split_like.iter().take(SHOWN_JUMPS);
+        let jumps: Vec<String> =
+            shown.map(|j| format!("{} at {}", j.ratio(), show_moment(j.open_ns))).collect();
+        match self.split_like.len() {
+            0 => writeln!(f, "splits      no jump looks like one")?,
+            n => writeln!(f, "splits      {n} jumps look like unadjusted ones: {}", jumps.join(", "))?,
+        }
+        if !s.columns.is_empty() {
+            writeln!(f, "columns     {}", s.columns.join(", "))?;
+        }
         if !s.columns_unused.is_empty() {
             writeln!(f, "unused      {}", s.columns_unused.join(", "))?;
+        }
+        for note in &s.notes {
+            writeln!(f, "note        {note}")?;
         }
         let r = &s.repairs;
         let counts = [
@@ -221,6 +240,13 @@ impl fmt::Display for Inspection {
             (r.ranges_widened, "ranges widened"),
             (r.times_trimmed, "bars cut at a neighbour"),
             (r.volumes_below_lot, "volumes below one lot"),
+            (r.volumes_missing, "volumes missing (counted as none)"),
+            (r.rows_without_prices, "rows without prices (left as gaps)"),
+            (r.numbers_cleaned, "numbers cleaned of separators and signs"),
+            (r.lines_skipped, "lines passed over that are no rows"),
+            (r.steps_back, "steps back in time (rows sorted)"),
+            (r.duplicates_dropped, "rows that repeat another dropped"),
+            (r.wall_times_repeated, "wall times that a clock change repeats"),
             (u64::from(r.reversed), "turned round (newest first)"),
             (u64::from(r.grid_refined), "price unit halved for exact mids"),
         ];

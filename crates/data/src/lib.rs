@@ -1,25 +1,29 @@
 //! Market data files to bars on an integer price grid.
 //!
-//! The way of a file: [`load`] reads its bytes and sums them (`bytes`), tells the format from them (`detect`), splits it
-//! into rows of exact decimals with stamps in ns UTC (`reader`), and turns these into [`Bars`] (`checks`): one table of
-//! integers that hold for the [`Instrument`]'s grid, with what was repaired counted in [`SourceInfo`]. [`inspect`] says in
-//! words what a file holds; [`MarketColumns`] are the causal integer columns that the market simulation reads.
+//! The way of a file: [`load`] reads its bytes, sums and unpacks them (`open`), tells the format from the first of them
+//! (`detect`), splits it into rows of texts, understands them from the first ones (`reader`), and turns them one by one into
+//! [`Bars`] (`checks`): one table of integers that hold for the [`Instrument`]'s grid, with what was repaired counted in
+//! [`SourceInfo`]. [`inspect`] says in words what a file holds; [`MarketColumns`] are the causal integer columns that the
+//! market simulation reads; [`write_parquet`] writes bars for other tools.
 //!
 //! No float takes part between the text of a price and its integer.
 
 mod bars;
-mod bytes;
 mod calendar;
 mod checks;
+mod convert;
 mod detect;
 mod error;
 mod inspect;
 mod instrument;
+mod jumps;
 mod load;
 mod market_columns;
 mod moment;
+mod open;
+mod plot;
+mod positions;
 pub mod presets;
-mod raw;
 mod reader;
 mod sample;
 mod source;
@@ -27,12 +31,21 @@ mod stamp;
 
 pub use bars::{Bars, Ohlc, YEAR_SECONDS};
 pub use calendar::LocalTime;
+pub use convert::write_parquet;
 pub use error::DataError;
 pub use inspect::{Gap, Inspection, inspect};
 pub use instrument::{FinancingBase, Instrument, RATE_ONE_E7, Session};
-pub use load::{LoadOptions, RangePolicy, load, load_bytes};
+pub use jumps::Jump;
+pub use load::{LoadOptions, RangePolicy, load, load_bytes, load_stream};
 pub use market_columns::{ATR_BARS, MarketColumns, SLOW_BARS};
 pub use moment::{parse_moment, show_moment};
+pub use plot::plot;
+pub use positions::Positions;
+pub use reader::{
+    columns::{ColumnMap, Field},
+    delimited::delimiter,
+    numbers::DecimalMark,
+};
 pub use rust_decimal::Decimal;
 pub use sample::{SAMPLE_CSV, sample};
 pub use source::{Basis, Repairs, SourceInfo, StampSide};

@@ -1,15 +1,24 @@
 //! From a file to [`Bars`]: bytes, format, rows, checks.
 
-use std::path::Path;
+use std::{io::Read, path::Path};
 
 use crate::{
     bars::Bars,
-    bytes::{self, Content},
-    checks, detect,
+    checks,
+    detect::{self, Format},
     error::DataError,
     instrument::Instrument,
+    open::{self, Opened, Stored, Sum},
     presets,
-    reader::delimited,
+    reader::{
+        columns::ColumnMap,
+        dbn, delimited, google, head, json,
+        lines::Lines,
+        numbers::DecimalMark,
+        parquet,
+        row::{Facts, Rows},
+        table::Table,
+    },
     source::StampSide,
     stamp::DateOrder,
 };
@@ -27,7 +36,7 @@ pub enum RangePolicy {
 /// What a file does not say, or says wrongly. All empty by default.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// The instrument; else it is guessed from the file's name (see [`presets::guess`]).
+    /// The instrument; else the file's own, or guessed from its name or symbol (see [`presets::guess`]).
     pub instrument: Option<Instrument>,
     /// IANA zone of stamps without one; else the instrument's.
     pub time_zone: Option<String>,
@@ -41,6 +50,12 @@ pub struct LoadOptions {
     pub symbol: Option<String>,
     /// What to do with opens and closes outside the bar's range.
     pub range_policy: RangePolicy,
+    /// Which column is what, where names and places do not tell.
+    pub columns: ColumnMap,
+    /// What is between the cells of text; else what cuts most lines alike.
+    pub delimiter: Option<u8>,
+    /// Point or comma of decimals; else as the numbers tell.
+    pub decimal: Option<DecimalMark>,
 }
 
 /// Loads bars from a file.
@@ -51,8 +66,8 @@ pub struct LoadOptions {
 /// [`SourceInfo`](crate::SourceInfo).
 pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Bars, DataError> {
     let path = path.as_ref();
-    let content = bytes::read(path)?;
-    from_content(&path.display().to_string(), &content, options)
+    let (stored, sum) = open::file(path)?;
+    from_stored(&path.display().to_string(), stored, sum, options)
 }
 
 /// Loads bars from the bytes of a file (packed or not), under the name `path`.
@@ -60,28 +75,65 @@ pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Bars, DataE
 /// # Errors
 /// As [`load`].
 pub fn load_bytes(path: &str, stored: Vec<u8>, options: &LoadOptions) -> Result<Bars, DataError> {
-    from_content(path, &bytes::unpack(path, stored)?, options)
+    let (stored, sum) = open::bytes(stored);
+    from_stored(path, stored, sum, options)
 }
 
-fn from_content(path: &str, content: &Content, options: &LoadOptions) -> Result<Bars, DataError> {
-    let instrument = instrument(path, options)?;
-    let (format, body) = detect::detect(path, &content.bytes)?;
-    let mut raw = match format {
-        detect::Format::Delimited => delimited::read(path, body, &instrument, options)?,
-    };
-    if content.gzip {
-        raw.format.push_str(", gzip");
+/// Loads bars from a stream (packed or not), under the name `path`. Nothing is held but the bars and a line number for each;
+/// archives and Parquet, which are read from their end, are held whole.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_stream(
+    path: &str,
+    reader: impl Read + 'static,
+    options: &LoadOptions,
+) -> Result<Bars, DataError> {
+    let (stored, sum) = open::stream(reader);
+    from_stored(path, stored, sum, options)
+}
+
+fn from_stored(path: &str, stored: Stored, sum: Sum, options: &LoadOptions) -> Result<Bars, DataError> {
+    if let Some(given) = &options.instrument {
+        given.validate()?;
     }
-    checks::to_bars(path, raw, instrument, options, &content.sha256)
+    let opened = open::unpack(path, stored, sum)?;
+    let format = detect::detect(&opened)?;
+    let Opened { stored, origin, name, digest, .. } = opened;
+    let lines = |stored: Stored| Lines::new(stored.into_read(), origin.clone());
+    let (mut rows, facts): (Box<dyn Rows>, Facts) = match format {
+        Format::Delimited => boxed(delimited::open(lines(stored), options.delimiter)?),
+        Format::Google => boxed(google::open(lines(stored))?),
+        Format::Json => boxed(json::open(stored.into_read(), origin.clone())?),
+        Format::Parquet => parquet::open(stored.held(&origin)?, &origin)?,
+        Format::Dbn => boxed(dbn::open(stored.into_read(), origin.clone())?),
+    };
+    let head = head::read(rows.as_mut(), &facts, &origin, options, &name)?;
+    let symbol = head.columns.symbol.and_then(|at| head.rows.front().map(|r| r.cell(at).to_owned()));
+    let instrument = instrument(path, options, &facts, symbol.as_deref())?;
+    let table = Table { rows: rows.as_mut(), head, facts, origin: &origin, name: &name };
+    let (all, understood) = table.read(instrument, options)?;
+    checks::to_bars(all, understood, options, digest.text())
 }
 
-fn instrument(path: &str, options: &LoadOptions) -> Result<Instrument, DataError> {
-    let instrument = match &options.instrument {
-        Some(given) => given.clone(),
+fn boxed<R: Rows + 'static>((rows, facts): (R, Facts)) -> (Box<dyn Rows>, Facts) {
+    (Box::new(rows), facts)
+}
+
+/// The instrument: given, the file's own, of the symbol that is asked for, of the file's name, or of its first symbol.
+fn instrument(
+    path: &str,
+    options: &LoadOptions,
+    facts: &Facts,
+    first_symbol: Option<&str>,
+) -> Result<Instrument, DataError> {
+    let instrument = match options.instrument.as_ref().or(facts.instrument.as_ref()) {
+        Some(known) => known.clone(),
         None => {
             let file = Path::new(path).file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
             let symbol = options.symbol.as_deref().and_then(presets::guess);
-            symbol.or_else(|| presets::guess(&file)).ok_or_else(|| {
+            let guessed = symbol.or_else(|| presets::guess(&file));
+            guessed.or_else(|| first_symbol.and_then(presets::guess)).ok_or_else(|| {
                 let problem = "has a name that tells no known instrument";
                 DataError::file(path, problem, "give an instrument: a preset or a TOML file")
             })?

@@ -20,11 +20,12 @@ pub fn eurusd() -> Instrument {
 /// - Leverage 30: what European rules allow a private trader on major pairs. Liquidation penalty 0.1 %.
 /// - Volume without a file's: 1,000,000 lots (1 billion of the base currency) an hour, about a twentieth of spot turnover.
 pub fn fx(base: &str, quote: &str) -> Instrument {
-    // Yen prices have two digits fewer, so a pip is 0.01.
-    let (price_unit, money_exponent, tv, start_cash) = if quote == "JPY" {
-        (Decimal::new(5, 4), 6, 500_000, Decimal::from(10_000_000))
-    } else {
-        (Decimal::new(5, 6), 6, 5_000, Decimal::from(100_000))
+    // A yen is about a hundredth of other currencies: prices in yen have two digits fewer, so that a pip is 0.01, and prices
+    // of a yen two digits more.
+    let (price_unit, money_exponent, tv, start_cash) = match (base, quote) {
+        (_, "JPY") => (Decimal::new(5, 4), 6, 500_000, Decimal::from(10_000_000)),
+        ("JPY", _) => (Decimal::new(5, 8), 6, 50, Decimal::from(100_000)),
+        _ => (Decimal::new(5, 6), 6, 5_000, Decimal::from(100_000)),
     };
     Instrument {
         name: format!("{base}/{quote}"),
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn presets_are_valid_and_have_the_units_of_the_rule_book() {
-        for instrument in [eurusd(), fx("USD", "JPY"), xbtusd(), us_equity("NVDA")] {
+        for instrument in [eurusd(), fx("USD", "JPY"), fx("JPY", "USD"), xbtusd(), us_equity("NVDA")] {
             instrument.validate().unwrap();
         }
         let (e, x, n) = (eurusd(), xbtusd(), us_equity("NVDA"));

@@ -64,6 +64,27 @@ pub struct Repairs {
     pub times_trimmed: u64,
     /// Bars whose volume was above zero and below one lot: counted as none.
     pub volumes_below_lot: u64,
+    /// Volumes whose cell was empty, in a file that has others: counted as none.
+    #[serde(default)]
+    pub volumes_missing: u64,
+    /// Rows whose price cells were all empty: they are no bars, and the time is a gap.
+    #[serde(default)]
+    pub rows_without_prices: u64,
+    /// Numbers that had thousands apart, a sign of currency, or K, M or B behind them.
+    #[serde(default)]
+    pub numbers_cleaned: u64,
+    /// Lines that were no rows: words before and after the table, repeated headers.
+    #[serde(default)]
+    pub lines_skipped: u64,
+    /// Rows that stood before a row of an earlier time: the rows have been sorted.
+    #[serde(default)]
+    pub steps_back: u64,
+    /// Rows that repeated another in time, prices and volume, and were dropped.
+    #[serde(default)]
+    pub duplicates_dropped: u64,
+    /// Wall times that a clock change repeats; their order decided which hour is meant.
+    #[serde(default)]
+    pub wall_times_repeated: u64,
     /// The file was newest first and has been turned round.
     pub reversed: bool,
     /// The price unit was halved so that mids of quote bars are exact.
@@ -91,10 +112,16 @@ pub struct SourceInfo {
     pub time_zone_basis: Basis,
     /// Nominal bar length in seconds: the most common step between stamps, or as given.
     pub bar_seconds: i64,
-    /// Bars read from the file.
+    /// Rows with prices that were read from the file (of the chosen symbol).
     pub rows_read: u64,
+    /// Columns that were used, such as `time=Date`.
+    #[serde(default)]
+    pub columns: Vec<String>,
     /// Columns that were not used, by name.
     pub columns_unused: Vec<String>,
+    /// What was inferred beside that, in sentences.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Bars whose open equals the close of the bar before, where there is one.
     pub opens_at_previous_close: u64,
     /// More than 99 % of bars open at the close before: opens are made, not observed.
@@ -104,11 +131,33 @@ pub struct SourceInfo {
 }
 
 impl SourceInfo {
+    /// Of `rows` bars that the program made, each of which opens at the close before: `what` stands for the file's name.
+    pub fn made(what: String, sha256: String, bar_seconds: i64, rows: usize) -> Self {
+        SourceInfo {
+            path: what,
+            sha256,
+            format: "made by the program".into(),
+            stamp_format: "none".into(),
+            stamp_side: StampSide::Open,
+            stamp_side_basis: Basis::Given,
+            time_zone: "UTC".into(),
+            time_zone_basis: Basis::Given,
+            bar_seconds,
+            rows_read: rows as u64,
+            columns: Vec::new(),
+            columns_unused: Vec::new(),
+            notes: Vec::new(),
+            opens_at_previous_close: rows.saturating_sub(1) as u64,
+            synthetic_opens: true,
+            repairs: Repairs::default(),
+        }
+    }
+
     /// What is said of two files read one after the other: counts add up, the hash is that of both hashes, and words are the
     /// first file's.
     pub(crate) fn append(&mut self, next: SourceInfo) {
         self.path = format!("{} + {}", self.path, next.path);
-        self.sha256 = crate::bytes::sha256(format!("{}{}", self.sha256, next.sha256).as_bytes());
+        self.sha256 = crate::open::sha256(format!("{}{}", self.sha256, next.sha256).as_bytes());
         self.rows_read += next.rows_read;
         self.opens_at_previous_close += next.opens_at_previous_close;
         self.synthetic_opens |= next.synthetic_opens;
@@ -118,6 +167,13 @@ impl SourceInfo {
         a.ranges_widened += b.ranges_widened;
         a.times_trimmed += b.times_trimmed;
         a.volumes_below_lot += b.volumes_below_lot;
+        a.volumes_missing += b.volumes_missing;
+        a.rows_without_prices += b.rows_without_prices;
+        a.numbers_cleaned += b.numbers_cleaned;
+        a.lines_skipped += b.lines_skipped;
+        a.steps_back += b.steps_back;
+        a.duplicates_dropped += b.duplicates_dropped;
+        a.wall_times_repeated += b.wall_times_repeated;
         a.reversed |= b.reversed;
         a.grid_refined |= b.grid_refined;
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use foxhunt_data::{Bars, Basis, DataError, LoadOptions, MarketColumns, StampSide, inspect, load, sample};
+use foxhunt_data::{Bars, Basis, LoadOptions, MarketColumns, StampSide, inspect, load, sample};
 
 /// A file of the shared data folder, or `None` with a notice where there is no such folder.
 fn shared(name: &str) -> Option<PathBuf> {
@@ -168,77 +168,4 @@ fn minutes_that_do_not_all_have_a_quote() {
     assert_sound(&bars);
     assert_eq!((bars.len(), inspect(&bars).gaps), (15_366, 389));
     assert!(!bars.source.synthetic_opens);
-}
-
-/// Parsed right, or refused with a message that says where: for every file that is known to break parsers.
-#[test]
-fn files_that_break_parsers() {
-    let refused = [
-        (
-            "binance_btcusdt_1d_2019_volume_second.csv",
-            "line 1, field high: \"3701.23\" is below the low 3797.14",
-        ),
-        ("binance_btcusdt_trades_20201116.csv", "line 1: has no header, and 3 columns after the time"),
-        (
-            "bitfinex_xbtusd_1m_unsorted.csv.gz",
-            "line 1003, field timestamp: \"2016-02-10 13:32:00\" is before line 1002",
-        ),
-        (
-            "bitstamp_xbtusd_5m_unsorted.csv.gz",
-            "line 3, field timestamp: \"2016-01-21 17:45:00\" is before line 2",
-        ),
-        ("bitstamp_trades_2011.csv.gz", "line 1: has no header, and 2 columns"),
-        ("google_finance_msft_1m.csv", "line 1: "),
-        ("lean_eurusd_20140505_quote.zip", "is a zip archive"),
-        ("mt4_btc_mixed_example.csv", "mixes bar lengths"),
-        ("mtgox_trades_20130101.csv", "line 1: has no column for the time"),
-        ("quandl_gold_missing_cells.csv", "line 1: has no column open"),
-        ("barchart_jpyusd_1d.csv", "more than 1 bp away from the grid"),
-        (
-            "sp500_1m_201911_crlf.csv",
-            "line 2, field timestamp: \"11/5/2019 9:30\" may be day-first or month-first",
-        ),
-        ("nifty_1d_2022_dmonyy.csv", "field timestamp: \"3-Jan-22\" is no date or time that is known"),
-    ];
-    let read = [
-        ("binance_btcbusd_1m_excel.csv", 94),
-        ("bitstamp_30m_empty_adjclose.csv", 1_968),
-        ("btcusd_1m_epoch_20250107.csv", 1_440),
-        ("dukascopy_example.csv", 14),
-        ("mt4_eurusd60.csv.gz", 3_070),
-        ("mt5_tab_example.csv", 9),
-        ("penny_1d_bom.csv", 533),
-        ("spx_1990_2022_bom.csv.gz", 8_111),
-        ("spy_1m_202012_bom.csv", 1_564),
-        ("tsla_5m_pandas_index.csv", 1_801),
-        ("yahoo_ge_1962_2015.csv.gz", 13_450),
-        ("yahoo_nikkei_2010_blank_line.csv", 245),
-        ("yahoo_orcl_2000_split.csv", 252),
-    ];
-    let open = |name: &str| -> Option<Result<Bars, DataError>> {
-        let path = shared(&format!("messy/{name}"))?;
-        let is_known = foxhunt_data::presets::guess(name).is_some();
-        let instrument = (!is_known).then(|| foxhunt_data::presets::us_equity("OTHER"));
-        Some(load(path, &LoadOptions { instrument, ..LoadOptions::default() }))
-    };
-    for (name, words) in refused {
-        let Some(result) = open(name) else { continue };
-        let message = result.err().map(|e| e.to_string()).unwrap_or_default();
-        assert!(message.contains(name) && message.contains(words), "{name}: {message:?}");
-    }
-    if let Some(path) = shared("messy/sp500_1m_201911_crlf.csv") {
-        let options = LoadOptions {
-            instrument: Some(foxhunt_data::presets::us_equity("INDEX")),
-            date_order: Some(foxhunt_data::DateOrder::MonthFirst),
-            ..LoadOptions::default()
-        };
-        let bars = load(path, &options).unwrap();
-        assert_eq!((bars.len(), bars.has_volume), (1_563, false)); // all volumes are 0: nobody counted
-    }
-    for (name, rows) in read {
-        let Some(result) = open(name) else { continue };
-        let bars = result.unwrap();
-        assert_sound(&bars);
-        assert_eq!(bars.len(), rows, "{name}");
-    }
 }

@@ -60,8 +60,8 @@ fn cells_are_named() {
         ),
         (
             "2020-01-01 00:00,1.1,1.2,1.0,1.15,1",
-            "a.csv, line 3, field timestamp: \"2020-01-01 00:00\" is the same moment as line 2; \
-             remove one of the two rows",
+            "a.csv, line 3, field timestamp: \"2020-01-01T00:00:00Z\" is the same moment as line 2, with other prices \
+             or volume; remove one of the two rows, or name the symbol's column where there are several",
         ),
         (
             "2020-01-99 00:00,1.1,1.2,1.0,1.15,1",
@@ -98,8 +98,17 @@ fn files_are_named() {
     assert_eq!(message(""), "a.csv: is empty; give a file with bars");
     assert_eq!(message(HEAD), "a.csv: has a header and no rows; give a file with bars");
     assert!(message(&format!("{HEAD}{ROW}")).contains("single row, which tells no bar length"));
-    assert!(message("{\"ohlcv\": []}").contains("is JSON"));
-    assert!(message("PAR1....").contains("a Parquet file"));
+    assert!(message("{\"ohlcv\": []}").contains("has no rows of bars"));
+    assert!(message("PAR1....").contains("cannot be read as Parquet"));
+    assert!(message("DBN\u{3}....").contains("no sound Databento"));
+    for (bytes, words) in [
+        ("BZh91AY", "a bzip2 stream"),
+        ("<!DOCTYPE html>", "a web page"),
+        ("SQLite format 3\0", "a SQLite database"),
+        ("a,b\0c", "is not text"),
+    ] {
+        assert!(message(bytes).contains(words), "{bytes}");
+    }
     assert!(
         load_bytes(
             "a.csv",
@@ -110,7 +119,9 @@ fn files_are_named() {
         .to_string()
         .contains("gzip stream is damaged")
     );
-    let unnamed = load_bytes("prices.csv", HEAD.into(), &LoadOptions::default()).unwrap_err().to_string();
+    let unnamed = load_bytes("prices.csv", format!("{HEAD}{ROW}").into(), &LoadOptions::default())
+        .unwrap_err()
+        .to_string();
     assert!(unnamed.contains("tells no known instrument; give an instrument"), "{unnamed}");
 }
 
@@ -173,7 +184,12 @@ fn options_say_what_a_file_does_not() {
     let panel = "date,symbol,open,high,low,close\n\
                  2020-01-01,EURUSD,1.1,1.2,1.0,1.1\n2020-01-02,EURUSD,1.1,1.2,1.0,1.1\n\
                  2020-01-01,GBPUSD,1.3,1.4,1.2,1.3\n2020-01-02,GBPUSD,1.3,1.4,1.2,1.3\n";
-    assert!(message(panel).contains("line 4, field symbol: \"GBPUSD\" holds several symbols"));
+    let other = LoadOptions { instrument: Some(presets::xbtusd()), ..LoadOptions::default() };
+    let several = with(panel, &other).unwrap_err().to_string();
+    assert!(several.contains("line 4, field symbol: \"GBPUSD\" holds several symbols"), "{several}");
+    assert!(several.contains("say which symbol to load: EURUSD, GBPUSD"), "{several}");
+    // The instrument's own name among the symbols is a choice.
+    assert_eq!(read(panel).unwrap().bid.open, [220_000, 220_000]);
     let pound = LoadOptions { symbol: Some("GBPUSD".into()), ..LoadOptions::default() };
     let bars = load_bytes("panel.csv", panel.into(), &pound).unwrap();
     assert_eq!((bars.instrument.name.as_str(), bars.bid.open[0], bars.len()), ("GBP/USD", 260_000, 2));

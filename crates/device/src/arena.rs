@@ -39,6 +39,7 @@ impl Arena {
                     });
                 }
                 cpu.count(bytes as isize);
+                cpu.counters.allocation();
                 (p as u64, None)
             }
             Device::Cuda(gpu) => {
@@ -78,6 +79,7 @@ impl Arena {
     pub fn write<T: bytemuck::NoUninit>(&self, offset: usize, data: &[T]) -> Result<(), DeviceError> {
         let data: &[u8] = bytemuck::cast_slice(data);
         self.check(offset, data.len())?;
+        self.device.counters().transfer();
         match &self.device {
             Device::Cpu(_) => {
                 // SAFETY: the range was checked; commands run only through `Program::run`, which has returned.
@@ -106,6 +108,7 @@ impl Arena {
         let mut out = vec![T::zeroed(); len];
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut out);
         self.check(offset, bytes.len())?;
+        self.device.counters().transfer();
         match &self.device {
             Device::Cpu(_) => {
                 // SAFETY: as in `write`.
@@ -128,6 +131,7 @@ impl Arena {
     /// Out of bounds, or what the GPU reports.
     pub fn fill(&self, offset: usize, bytes: usize, value: u8) -> Result<(), DeviceError> {
         self.check(offset, bytes)?;
+        self.device.counters().transfer();
         match &self.device {
             Device::Cpu(_) => {
                 // SAFETY: as in `write`.

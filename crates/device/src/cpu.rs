@@ -1,12 +1,17 @@
 //! The CPU as a device: host builds of the kernels, teams spread over threads, GEMM from the `gemm` crate.
 
-use crate::{Command, DeviceError, Gemm, HostBuild, Isa, Launch, Operand};
+use crate::{
+    Command, DeviceError, Emulator, Gemm, HostBuild, Isa, KernelInfo, Launch, Operand, counts::Counters,
+};
 use foxhunt_core::{Bf16, DType};
 use rayon::prelude::*;
 use std::{
     ffi::c_void,
     fmt,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 /// Teams below which a launch isn't worth a second thread (a team costs 0.1 to 10 µs, waking a thread about 5).
@@ -21,6 +26,8 @@ const GEMM_ROWS: usize = 256;
 pub struct Cpu {
     isa: Isa,
     allocated: AtomicUsize,
+    pub(crate) counters: Counters,
+    pub(crate) emulator: Option<Arc<dyn Emulator>>,
 }
 
 impl Cpu {
@@ -39,7 +46,11 @@ impl Cpu {
     }
 
     pub(crate) fn with(isa: Isa) -> Self {
-        Cpu { isa, allocated: AtomicUsize::new(0) }
+        Cpu { isa, allocated: AtomicUsize::new(0), counters: Counters::default(), emulator: None }
+    }
+
+    pub(crate) fn emulating(emulator: Arc<dyn Emulator>) -> Self {
+        Cpu { emulator: Some(emulator), ..Cpu::detect() }
     }
 
     /// Counts bytes of arenas, taken or (negative) given back.
@@ -65,6 +76,7 @@ impl fmt::Display for Cpu {
 
 enum Step {
     Launch { build: HostBuild, launch: Launch },
+    Emulated { emulator: Arc<dyn Emulator>, launch: Launch },
     Gemm(Gemm),
 }
 
@@ -79,7 +91,11 @@ impl CpuProgram {
             .into_iter()
             .map(|command| match command {
                 Command::Launch(launch) if launch.kernel.host.is_empty() => {
-                    Err(DeviceError::GpuOnly { kernel: launch.kernel.name })
+                    let emulator =
+                        cpu.emulator.clone().ok_or(DeviceError::GpuOnly { kernel: launch.kernel.name })?;
+                    let info = emulator.info(&launch).map_err(|what| refused(&launch, what))?;
+                    check(&launch, &info)?;
+                    Ok(Step::Emulated { emulator, launch })
                 }
                 Command::Launch(launch) => {
                     let build = *launch
@@ -91,15 +107,7 @@ impl CpuProgram {
                             kernel: launch.kernel.name,
                             dtype: launch.dtype,
                         })?;
-                    if build.info().args_bytes as usize != launch.args.len() {
-                        return Err(DeviceError::Arguments {
-                            kernel: launch.kernel.name,
-                            dtype: launch.dtype,
-                            expected: build.info().args_bytes,
-                            got: launch.args.len(),
-                        });
-                    }
-                    launch.check()?;
+                    check(&launch, &build.info())?;
                     Ok(Step::Launch { build, launch })
                 }
                 Command::Gemm(gemm) => {
@@ -113,17 +121,43 @@ impl CpuProgram {
 
     /// Runs it `times` times, on a thread of the pool: from any other, every parallel step would be handed over and
     /// waited for with two switches of threads, which cost small programs half of their time.
-    pub(crate) fn run(&self, times: u32) {
-        rayon::scope(|_| (0..times).for_each(|_| self.run_once()));
+    pub(crate) fn run(&self, times: u32) -> Result<(), DeviceError> {
+        rayon::scope(|_| (0..times).try_for_each(|_| self.run_once()))
     }
 
-    fn run_once(&self) {
+    fn run_once(&self) -> Result<(), DeviceError> {
         for step in &self.steps {
             match step {
                 Step::Launch { build, launch } => run_launch(build, launch),
+                Step::Emulated { emulator, launch } => {
+                    emulator.run(launch).map_err(|what| refused(launch, what))?;
+                }
                 Step::Gemm(gemm) => run_gemm(gemm),
             }
         }
+        Ok(())
+    }
+}
+
+fn check(launch: &Launch, info: &KernelInfo) -> Result<(), DeviceError> {
+    if info.args_bytes as usize != launch.args.len() {
+        return Err(DeviceError::Arguments {
+            kernel: launch.kernel.name,
+            dtype: launch.dtype,
+            expected: info.args_bytes,
+            got: launch.args.len(),
+        });
+    }
+    launch.check()
+}
+
+fn refused(launch: &Launch, what: String) -> DeviceError {
+    DeviceError::Launch {
+        kernel: launch.kernel.name,
+        dtype: launch.dtype,
+        shape: format!("{} blocks of {} members, emulated", launch.teams, launch.members),
+        what,
+        buffers: launch.buffers(),
     }
 }
 

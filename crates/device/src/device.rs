@@ -1,5 +1,6 @@
 use crate::{
-    Arena, DeviceError, LibraryReport,
+    Arena, Counts, DeviceError, LibraryReport,
+    counts::Counters,
     cpu::Cpu,
     cuda::{self, CudaDevice, CudaInfo, CudaTimer},
 };
@@ -63,6 +64,11 @@ impl Device {
         Device::Cpu(Arc::new(Cpu::with(isa)))
     }
 
+    /// The CPU, with an emulator of a GPU for kernels that have no host build: a Hopper GPU to whoever asks, and slow.
+    pub fn cpu_emulating(emulator: Arc<dyn crate::Emulator>) -> Self {
+        Device::Cpu(Arc::new(Cpu::emulating(emulator)))
+    }
+
     /// CUDA GPU `ordinal`. Each call opens it anew: clones share a stream, two openings don't.
     ///
     /// # Errors
@@ -111,6 +117,18 @@ impl Device {
                 MemoryReport { allocated, free_and_total: Some((free, total)) }
             }
         })
+    }
+
+    /// Allocations, transfers and waits since it was opened.
+    pub fn counts(&self) -> Counts {
+        self.counters().read()
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        match self {
+            Device::Cpu(cpu) => &cpu.counters,
+            Device::Cuda(gpu) => gpu.counters(),
+        }
     }
 
     /// Of what is allocated, the matrix library's workspace: taken with the first product of a program, and shared by
@@ -165,7 +183,10 @@ impl Device {
     /// What the GPU reports of that work.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         match self {
-            Device::Cpu(_) => Ok(()),
+            Device::Cpu(cpu) => {
+                cpu.counters.wait();
+                Ok(())
+            }
             Device::Cuda(gpu) => gpu.synchronize(),
         }
     }
@@ -178,10 +199,10 @@ impl Device {
         }
     }
 
-    /// Whether it is a Hopper GPU, for which some steps have a kernel of their own.
+    /// Whether it is a Hopper GPU, for which some steps have a kernel of their own, or emulates one.
     pub fn is_hopper(&self) -> bool {
         match self {
-            Device::Cpu(_) => false,
+            Device::Cpu(cpu) => cpu.emulator.is_some(),
             Device::Cuda(gpu) => gpu.info().capability == 90,
         }
     }

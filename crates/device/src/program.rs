@@ -1,4 +1,4 @@
-use crate::{Device, DeviceError, Gemm, Kernel, KernelTree, cpu, cuda};
+use crate::{Device, DeviceError, Gemm, Kernel, KernelTree, Traffic, cpu, cuda};
 use foxhunt_core::DType;
 
 /// A device address with the distance, in elements, between the parts of two members (0: shared by all). The mirror
@@ -123,6 +123,7 @@ pub enum Command {
 pub struct Program {
     device: Device,
     body: Body,
+    traffic: Vec<Traffic>,
 }
 
 enum Body {
@@ -141,11 +142,12 @@ impl Program {
         tree: &'static KernelTree,
         commands: Vec<Command>,
     ) -> Result<Self, DeviceError> {
+        let traffic = commands.iter().map(Traffic::of).collect();
         let body = match device {
             Device::Cpu(cpu) => Body::Cpu(cpu::CpuProgram::compile(cpu, commands)?),
             Device::Cuda(gpu) => Body::Cuda(cuda::CudaProgram::compile(gpu, tree, commands)?),
         };
-        Ok(Program { device: device.clone(), body })
+        Ok(Program { device: device.clone(), body, traffic })
     }
 
     /// Runs the commands `times` times, in order, and returns when the work is queued (GPU) or done (CPU). On a GPU
@@ -155,10 +157,7 @@ impl Program {
     /// What the GPU reports.
     pub fn run(&self, times: u32) -> Result<(), DeviceError> {
         match &self.body {
-            Body::Cpu(p) => {
-                p.run(times);
-                Ok(())
-            }
+            Body::Cpu(p) => p.run(times),
             Body::Cuda(p) => p.run(times),
         }
     }
@@ -169,10 +168,7 @@ impl Program {
     /// What the GPU reports.
     pub fn run_eager(&self) -> Result<(), DeviceError> {
         match &self.body {
-            Body::Cpu(p) => {
-                p.run(1);
-                Ok(())
-            }
+            Body::Cpu(p) => p.run(1),
             Body::Cuda(p) => p.run_eager(),
         }
     }
@@ -190,6 +186,11 @@ impl Program {
     /// Where it runs.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// What each command declares to read and write, in order.
+    pub fn traffic(&self) -> &[Traffic] {
+        &self.traffic
     }
 
     /// What was chosen for each matrix product, for the run's record.

@@ -20,5 +20,6 @@ pub use error::EnvError;
 pub use foxhunt_kernels::env::{
     ACCOUNT_FEATURES, Env, EnvMember, Exploration, Sample, Summary, Tally, Transition,
 };
+pub use layout::OwnBuffers;
 pub use member::{MemberSpec, exploration};
 pub use tables::{FeatureId, TableId, Tables};

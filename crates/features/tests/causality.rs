@@ -102,9 +102,34 @@ fn a_planted_peek_is_caught() {
             s.close.iter().map(|c| c / mean).collect()
         },
     };
+    // A value that is known on every seventh bar alone; elsewhere the next one is filled back, as a frame-wide back-fill and an
+    // as-of join in the wrong direction do.
+    const BACK_FILLED: FeatureSpec = FeatureSpec {
+        name: "back_filled",
+        formula: "C of the next seventh bar",
+        window: 1,
+        source: "planted",
+        causal: "it is not",
+        warmup: 0,
+        compute: |s| (0..s.len()).map(|t| s.close[t.next_multiple_of(7).min(s.len() - 1)]).collect(),
+    };
+    // The high of the coarse bar of 24 that t lies in, shown before that bar has closed.
+    const COARSE_OPEN: FeatureSpec = FeatureSpec {
+        name: "coarse_open",
+        formula: "max H of the 24 bars that t is among",
+        window: 1,
+        source: "planted",
+        causal: "it is not",
+        warmup: 0,
+        compute: |s| {
+            let high = |t: usize| &s.high[t / 24 * 24..(t / 24 * 24 + 24).min(s.len())];
+            (0..s.len()).map(|t| high(t).iter().copied().fold(0.0, f64::max)).collect()
+        },
+    };
     let bars = sample().slice(0..300);
     let mut specs = FeatureSet::standard().specs().to_vec();
-    specs.extend([PEEK, FRAME_WIDE]);
+    specs.extend([PEEK, FRAME_WIDE, BACK_FILLED, COARSE_OPEN]);
     let set = FeatureSet::new(specs).unwrap();
-    assert_eq!(peeking(&set, &bars, 200, &mut Random(3)), ["peek", "frame_wide"]);
+    let found = peeking(&set, &bars, 200, &mut Random(3));
+    assert_eq!(found, ["peek", "frame_wide", "back_filled", "coarse_open"]);
 }

@@ -30,11 +30,6 @@ pub struct KernelError {
     pub what: String,
 }
 
-/// An argument struct as bytes.
-pub(crate) fn args<T: bytemuck::NoUninit>(args: &T) -> Vec<u8> {
-    bytemuck::bytes_of(args).to_vec()
-}
-
 /// A launch of `teams` teams per member, its buffers checked by the caller.
 pub(crate) fn launch<T: bytemuck::NoUninit>(
     kernel: &'static Kernel,
@@ -50,7 +45,7 @@ pub(crate) fn launch<T: bytemuck::NoUninit>(
         defines: Vec::new(),
         maps: Vec::new(),
         beside: false,
-        args: self::args(args),
+        args: bytemuck::bytes_of(args).to_vec(),
         teams: teams as u32,
         members: members as u32,
         reads: reads.iter().map(|v| v.region()).collect(),

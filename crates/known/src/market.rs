@@ -2,9 +2,7 @@
 
 use crate::{Chain, Kind, KnownError, chain::Path, kinds::BASE_PRICE, markets};
 use foxhunt_core::rng::member_seed;
-use foxhunt_data::{
-    Bars, Basis, Decimal, FinancingBase, Instrument, Ohlc, Repairs, Session, SourceInfo, StampSide,
-};
+use foxhunt_data::{Bars, Decimal, FinancingBase, Instrument, Ohlc, Session, SourceInfo};
 use foxhunt_features::{FeatureTable, Splits};
 use foxhunt_train::{Config, Market, Orders, Size};
 use sha2::{Digest, Sha256};
@@ -156,23 +154,8 @@ fn bars(kind: &Kind, seed: u64, path: &Path) -> Bars {
         let _ = write!(hex, "{byte:02x}");
         hex
     });
-    let rows = close.len() as u64;
-    let source = SourceInfo {
-        path: format!("known market {}, seed {seed}", kind.name),
-        sha256,
-        format: "made by the program".into(),
-        stamp_format: "none".into(),
-        stamp_side: StampSide::Open,
-        stamp_side_basis: Basis::Given,
-        time_zone: "UTC".into(),
-        time_zone_basis: Basis::Given,
-        bar_seconds: BAR_SECONDS,
-        rows_read: rows,
-        columns_unused: Vec::new(),
-        opens_at_previous_close: rows.saturating_sub(1),
-        synthetic_opens: true,
-        repairs: Repairs::default(),
-    };
+    let what = format!("known market {}, seed {seed}", kind.name);
+    let source = SourceInfo::made(what, sha256, BAR_SECONDS, close.len());
     Bars {
         instrument: instrument(kind),
         close_ns: open_ns.iter().map(|t| t + BAR_SECONDS * 1_000_000_000).collect(),

@@ -2,9 +2,10 @@
 
 use crate::{Chain, KnownError, chain::moved, grid::Grid, kinds::BASE_PRICE};
 use foxhunt_core::DType;
-use foxhunt_device::{ARENA_ALIGN, Arena, Command, Device, Program};
+use foxhunt_device::{Command, Device, Program};
+use foxhunt_env::OwnBuffers;
 use foxhunt_kernels::{
-    Element, TREE, View,
+    Element, TREE,
     market::{MarketStep, Span, market_step},
 };
 use foxhunt_market::{Account, Bar, FillRow, LedgerRow, MAX_FILLS, RuleBook, Rules};
@@ -58,8 +59,7 @@ const BUFFERS: usize = 8;
 /// One member of many accounts and two bars.
 struct Desk {
     tv: i64,
-    arena: Arena,
-    offsets: [usize; BUFFERS],
+    buffers: OwnBuffers<BUFFERS>,
     step: Program,
     accounts: usize,
 }
@@ -77,28 +77,17 @@ impl Desk {
             (Element::of::<LedgerRow>(), 1, accounts),
             (Element::of::<FillRow>(), 1, accounts * MAX_FILLS),
         ];
-        let mut bytes = 0;
-        let offsets = shapes.map(|(element, rows, cols)| {
-            let at = bytes;
-            bytes += (element.bytes() * rows * cols).next_multiple_of(ARENA_ALIGN);
-            at
-        });
-        let arena = device.allocate(bytes)?;
-        let views: [View; BUFFERS] = std::array::from_fn(|i| {
-            let (element, rows, cols) = shapes[i];
-            let (name, addr) = (format!("known {i}"), arena.addr() + offsets[i] as u64);
-            View { name, addr, element, rows, cols, ld: cols, members: 1, member_stride: 0 }
-        });
-        let [own, cursor, rule, span, bars, actions, rows, fills] = &views;
+        let buffers = OwnBuffers::new(&device, "known", shapes).map_err(PlanError::from)?;
+        let [own, cursor, rule, span, bars, actions, rows, fills] = buffers.views();
         let x = MarketStep { accounts: own, cursor, rules: rule, span, bars, actions, rows, fills };
         // Physics has no real numbers of the storage type: either gives the same.
         let launch = market_step(DType::F32, 1, &x).map_err(PlanError::from)?;
         let step = Program::compile(&device, &TREE, vec![Command::Launch(launch)])?;
-        arena.write(offsets[2], &[*rules])?;
-        arena.write(offsets[3], &[Span { begin: 0, end: 2 }])?;
+        buffers.write(2, &[*rules])?;
+        buffers.write(3, &[Span { begin: 0, end: 2 }])?;
         let all: Vec<[u8; 3]> = (0..accounts).map(|i| action(i % ACTIONS)).collect();
-        arena.write(offsets[5], &all)?;
-        Ok(Desk { tv: rules.tv, arena, offsets, step, accounts })
+        buffers.write(5, &all)?;
+        Ok(Desk { tv: rules.tv, buffers, step, accounts })
     }
 
     fn effects(&self, grid: &Grid, price: i32, next: i32) -> Result<Vec<Effect>, KnownError> {
@@ -114,11 +103,11 @@ impl Desk {
             }
         };
         let accounts: Vec<Account> = (0..self.accounts).map(|i| account(i / ACTIONS)).collect();
-        self.arena.write(self.offsets[0], &accounts)?;
-        self.arena.write(self.offsets[1], &vec![0_u32; self.accounts])?;
-        self.arena.write(self.offsets[4], &[bar(price, price), bar(price, next)])?;
+        self.buffers.write(0, &accounts)?;
+        self.buffers.write(1, &vec![0_u32; self.accounts])?;
+        self.buffers.write(4, &[bar(price, price), bar(price, next)])?;
         self.step.run(1)?;
-        let rows: Vec<LedgerRow> = self.arena.read(self.offsets[6], self.accounts)?;
+        let rows: Vec<LedgerRow> = self.buffers.read(6, self.accounts)?;
         let effect = |row: &LedgerRow| {
             let held = f64::from(row.position) * f64::from(next) * self.tv as f64;
             Effect {

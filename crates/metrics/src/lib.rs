@@ -13,9 +13,11 @@ mod cagr;
 mod calmar;
 mod cost_share;
 mod cvar;
+mod deflated_sharpe;
 mod drawdown;
 mod exposure;
 mod metric;
+mod normal;
 mod over_members;
 mod over_time;
 mod periods;
@@ -33,6 +35,7 @@ pub use cagr::cagr;
 pub use calmar::calmar;
 pub use cost_share::cost_share;
 pub use cvar::{cvar_bars, cvar_days};
+pub use deflated_sharpe::{deflated_sharpe, deflated_sharpe_of};
 pub use drawdown::{
     Drawdown, drawdown_closes, drawdown_worst, max_drawdown_closes, max_drawdown_worst, underwater,
 };
@@ -40,7 +43,7 @@ pub use exposure::{exposure_share, mean_leverage};
 pub use metric::{Metric, Undefined};
 pub use over_members::{Spread, over_members};
 pub use over_time::{Bootstrap, Interval, over_time};
-pub use periods::{days_per_year, elapsed_years, periods_per_year};
+pub use periods::{bar_count, days_per_year, elapsed_years, periods_per_year, session_count};
 pub use round_trips::{
     RoundTrip, mean_holding_bars, mean_holding_hours, mean_trip, profit_factor, round_trips, trip_count,
     win_rate,

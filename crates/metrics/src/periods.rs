@@ -23,6 +23,23 @@ pub fn days_per_year(series: &Series) -> Metric {
     dpy(series).into()
 }
 
+/// Bars traded: rows after the opening one.
+pub fn bar_count(series: &Series) -> Metric {
+    Metric::Value(series.time_ns.len().saturating_sub(1) as f64)
+}
+
+/// Trading sessions that hold a traded bar, counted by the market's own clock. A night between two sessions is no day, and a
+/// session that ends after midnight is one; those at the ends may be partial.
+pub fn session_count(series: &Series) -> Metric {
+    Metric::Value(sessions(series) as f64)
+}
+
+fn sessions(series: &Series) -> usize {
+    let traded = series.day.get(1..).unwrap_or(&[]);
+    let changes = traded.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    changes + usize::from(!traded.is_empty())
+}
+
 pub(crate) fn elapsed_ns(series: &Series) -> i64 {
     match (series.time_ns.first(), series.time_ns.last()) {
         (Some(&first), Some(&last)) => last.saturating_sub(first),
@@ -43,9 +60,7 @@ pub(crate) fn ppy(series: &Series) -> Result<f64, Undefined> {
 }
 
 pub(crate) fn dpy(series: &Series) -> Result<f64, Undefined> {
-    let traded = series.day.get(1..).unwrap_or(&[]);
-    let changes = traded.windows(2).filter(|pair| pair[0] != pair[1]).count();
-    Ok((changes + 1) as f64 / years(series)?)
+    Ok(sessions(series).max(1) as f64 / years(series)?)
 }
 
 /// Refuses a stretch that is too short to speak of a year: 90 days.
@@ -70,6 +85,11 @@ mod tests {
         sessions.day = (0..74).map(|k| (k + 1) / 2).collect();
         // Rows 1 to 73 fall on days 1 to 37.
         assert_eq!(days_per_year(&sessions), Metric::Value(37.0 / 0.2));
+        assert_eq!(
+            (session_count(&sessions), bar_count(&sessions)),
+            (Metric::Value(37.0), Metric::Value(73.0))
+        );
+        assert_eq!(session_count(&daily(&[1])), Metric::Value(0.0));
         assert_eq!(periods_per_year(&daily(&[1])), Metric::Undefined(Undefined::TooFew { have: 0, need: 1 }));
         assert_eq!(days_per_year(&daily(&[])), Metric::Undefined(Undefined::TooFew { have: 0, need: 1 }));
     }

@@ -30,6 +30,8 @@ pub struct Series {
     pub costs: i128,
     /// Financing alone, money units.
     pub financing: i128,
+    /// Configurations that were compared before this one was chosen; 0 counts as 1.
+    pub trials: u32,
 }
 
 impl Series {
@@ -53,6 +55,7 @@ impl Series {
             fills: fills.len(),
             costs: lines.spread + lines.impact + lines.fees + lines.financing,
             financing: lines.financing,
+            trials: ledger.header.trials,
         }
     }
 

@@ -3,10 +3,10 @@
 use crate::metric::Metric;
 use crate::series::Series;
 use crate::{
-    break_even_bp, cagr, calmar, cost_share, cvar_bars, cvar_days, days_per_year, exposure_share,
-    max_drawdown_closes, max_drawdown_worst, mean_holding_bars, mean_holding_hours, mean_leverage, mean_trip,
-    periods_per_year, profit_factor, sharpe_bars, sharpe_days, sortino, total_return, trip_count, turnover,
-    volatility, win_rate,
+    bar_count, break_even_bp, cagr, calmar, cost_share, cvar_bars, cvar_days, days_per_year, deflated_sharpe,
+    exposure_share, max_drawdown_closes, max_drawdown_worst, mean_holding_bars, mean_holding_hours,
+    mean_leverage, mean_trip, periods_per_year, profit_factor, session_count, sharpe_bars, sharpe_days,
+    sortino, total_return, trip_count, turnover, volatility, win_rate,
 };
 
 /// What a metric counts, for printing.
@@ -45,11 +45,12 @@ pub struct Named {
 
 type Entry = (&'static str, &'static str, Unit, fn(&Series) -> Metric);
 
-const ENTRIES: [Entry; 24] = [
+const ENTRIES: [Entry; 27] = [
     ("total_return", "Total return", Unit::Share, total_return),
     ("cagr", "Growth per year (CAGR)", Unit::Share, cagr),
     ("volatility", "Volatility per year", Unit::Share, volatility),
     ("sharpe_days", "Sharpe, per session day", Unit::Ratio, sharpe_days),
+    ("deflated_sharpe", "Deflated Sharpe, per session day", Unit::Ratio, deflated_sharpe),
     ("sharpe_bars", "Sharpe, per bar", Unit::Ratio, sharpe_bars),
     ("sortino", "Sortino, per bar", Unit::Ratio, sortino),
     ("calmar", "Calmar", Unit::Ratio, calmar),
@@ -68,6 +69,8 @@ const ENTRIES: [Entry; 24] = [
     ("mean_trip", "Mean gain of a round trip", Unit::Money, mean_trip),
     ("mean_holding_bars", "Mean holding time, bars", Unit::Bars, mean_holding_bars),
     ("mean_holding_hours", "Mean holding time, hours", Unit::Hours, mean_holding_hours),
+    ("bar_count", "Bars", Unit::Count, bar_count),
+    ("session_count", "Sessions", Unit::Count, session_count),
     ("periods_per_year", "Bars per year, counted", Unit::Count, periods_per_year),
     ("days_per_year", "Session days per year, counted", Unit::Count, days_per_year),
 ];
@@ -107,7 +110,7 @@ mod tests {
         let ledger = Synth::default().ledger();
         let lines = reconcile(&ledger).unwrap().members[0];
         let summary = summary(&Series::new(&ledger, &lines));
-        assert_eq!(summary.len(), 24);
+        assert_eq!(summary.len(), 27);
         for named in &summary {
             assert!(named.metric.value().is_some(), "{named:?}");
         }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use foxhunt_metrics::{
-    Metric, Series, Undefined, cagr, calmar, cvar_bars, max_drawdown_closes, periods_per_year, sharpe_bars,
-    sortino, total_return, volatility,
+    Metric, Series, Undefined, cagr, calmar, cvar_bars, deflated_sharpe_of, max_drawdown_closes,
+    periods_per_year, sharpe_bars, sortino, total_return, volatility,
 };
 use serde_json::Value;
 
@@ -54,4 +54,21 @@ fn daily() {
     compare(&series, &values);
     near(cagr(&series), &values["empyrical"]["cagr"], 1e-10);
     near(calmar(&series), &values["empyrical"]["calmar"], 1e-10);
+}
+
+/// By `scripts/golden/deflated_sharpe.py`: another language's normal distribution.
+#[test]
+fn deflated() {
+    let file: Value = serde_json::from_str(include_str!("golden/deflated_sharpe.json")).unwrap();
+    let curves = [
+        ("hourly", load(include_str!("golden/hourly.json")).0),
+        ("daily", load(include_str!("golden/daily.json")).0),
+    ];
+    let rows = file.as_array().unwrap();
+    assert_eq!(rows.len(), 10);
+    for row in rows {
+        let (_, series) = curves.iter().find(|(name, _)| row["curve"] == *name).unwrap();
+        let trials = u32::try_from(row["trials"].as_u64().unwrap()).unwrap();
+        near(deflated_sharpe_of(&series.returns().unwrap(), trials), &row["value"], 1e-9);
+    }
 }

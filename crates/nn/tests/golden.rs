@@ -42,17 +42,7 @@ fn the_first_losses_are_those_of_an_independent_step() {
         [(DType::F32, 2e-6, 4e-6, 1e-5), (DType::Bf16, 2e-3, 8e-3, 1e-2)]
     {
         let head = HeadShape { actions: vec![9, 3, 3], atoms: 51, v_min: -10.0, v_max: 10.0 };
-        let settings = AdamSettings {
-            learning_rate: 3e-3,
-            learning_rate_end: 0.0,
-            learning_rate_steps: 0,
-            beta1: 0.9,
-            beta2: 0.999,
-            epsilon: 1e-8,
-            weight_decay: 0.01,
-            clip: 0.3,
-            tau: 0.05,
-        };
+        let settings = AdamSettings { learning_rate: 3e-3, clip: 0.3, tau: 0.05, ..AdamSettings::DEFAULT };
         let learner = Learner::new(dtype, small(INPUTS, head), (1, BATCH), &settings, 1);
         let scales = [0.35, 0.2, 0.3, 0.2, 0.3, 0.2, 0.4, 0.5];
         let params: Vec<(String, usize)> = learner

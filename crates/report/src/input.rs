@@ -11,10 +11,25 @@ pub struct ReportInput<'a> {
     pub ledger: &'a Ledger,
     /// Backtests of other strategies over the same window at equal costs, buy-and-hold first.
     pub baselines: &'a [Ledger],
+    /// The same policy in a market that is dearer, slower or thinner; may be empty.
+    pub stress: &'a [StressLine],
     /// How training went, one per member; may be empty.
     pub curves: &'a [LearningCurve],
     /// The resolved configuration as TOML.
     pub config_toml: &'a str,
+}
+
+/// The policy of the agent under other circumstances.
+#[derive(Clone, Debug)]
+pub struct StressLine {
+    /// Stable key, for files.
+    pub key: String,
+    /// Name for people.
+    pub label: String,
+    /// Whether the policy decided again; or recorded decisions were carried out again.
+    pub again: bool,
+    /// Its backtest; or why there is none.
+    pub ledger: Result<Ledger, String>,
 }
 
 /// How one member's training went.

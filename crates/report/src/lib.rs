@@ -9,6 +9,7 @@
 
 mod calendar;
 mod chart;
+mod figures;
 mod format;
 mod input;
 mod page;
@@ -18,7 +19,8 @@ mod section;
 mod svg;
 mod view;
 
-pub use input::{EpochPoint, LearningCurve, ReportError, ReportInput};
+pub use figures::figures;
+pub use input::{EpochPoint, LearningCurve, ReportError, ReportInput, StressLine};
 /// What the report draws with, for other pages of the same looks.
 pub mod draw {
     pub use crate::chart::{FULL, NARROW, Panel, both, extent};

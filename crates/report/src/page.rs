@@ -10,7 +10,7 @@ use crate::calendar::Date;
 use crate::chart;
 use crate::input::{ReportError, ReportInput};
 use crate::section;
-use crate::view::View;
+use crate::view::{View, Views};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -39,14 +39,8 @@ pub fn write_report(path: &Path, input: &ReportInput<'_>) -> Result<(), ReportEr
 ///
 /// [`ReportError::Reconcile`] if the ledger or a baseline contradicts itself.
 pub fn render(input: &ReportInput<'_>) -> Result<String, ReportError> {
-    let agent = View::new(input.ledger)
-        .map_err(|source| ReportError::Reconcile { which: "the agent".into(), source })?;
-    let mut baselines = Vec::with_capacity(input.baselines.len());
-    for ledger in input.baselines {
-        let name = || ledger.header.baseline.clone().unwrap_or_else(|| "a baseline".into());
-        baselines.push(View::new(ledger).map_err(|source| ReportError::Reconcile { which: name(), source })?);
-    }
-    Ok(page(&agent, &baselines, input).into_string())
+    let views = Views::new(input)?;
+    Ok(page(&views, input).into_string())
 }
 
 /// A page that stands alone: `style` after the style sheet that all pages share, `body` as it is.
@@ -69,7 +63,8 @@ pub fn shell(title: &str, style: &str, body: &Markup) -> Markup {
     }
 }
 
-fn page(agent: &View<'_>, baselines: &[View<'_>], input: &ReportInput<'_>) -> Markup {
+fn page(views: &Views<'_>, input: &ReportInput<'_>) -> Markup {
+    let Views { agent, baselines, stress } = views;
     let header = &agent.ledger.header;
     let title = format!("{}: {} backtest", header.instrument, header.window.name);
     let day = |ns| Date::of_ns(ns).text();
@@ -86,10 +81,12 @@ fn page(agent: &View<'_>, baselines: &[View<'_>], input: &ReportInput<'_>) -> Ma
             (section::summary(agent, baselines))
             (equity(agent, baselines))
             @if let Some(months) = section::months(agent) { (months) }
+            (section::drawdowns(agent, baselines))
             (section::intervals(agent))
             (positions(agent))
             (section::trades(agent))
             (section::costs(agent, baselines))
+            @if let Some(stress) = section::stress(agent, stress) { (stress) }
             @if let Some(training) = section::training(input.curves) { (training) }
             (section::assumptions(agent))
             (section::facts(agent))
@@ -113,7 +110,10 @@ fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                     }
                     @if many { span.item { span.key.key-band {} "lowest to highest member" } }
                     @for (k, baseline) in baselines.iter().enumerate() {
-                        span.item { span.key.{ "key-baseline-" (k % 4) } {} (baseline.name) }
+                        span.item {
+                            span.key.{ "key-baseline-" (k % 4) } {} (baseline.name)
+                            @if baseline.members.len() > 1 { " (the middle of " (baseline.members.len()) ")" }
+                        }
                     }
                 }
                 (chart::equity(agent, baselines))

@@ -1,17 +1,21 @@
 //! The parts of the page, in its order.
 
 mod costs;
+mod drawdowns;
 mod facts;
 mod intervals;
 mod months;
+mod stress;
 mod summary;
 mod trades;
 mod training;
 
 pub(crate) use costs::costs;
+pub(crate) use drawdowns::drawdowns;
 pub(crate) use facts::{assumptions, config, facts};
-pub(crate) use intervals::intervals;
+pub(crate) use intervals::{TimeRow, intervals, over_time_rows};
 pub(crate) use months::months;
+pub(crate) use stress::stress;
 pub(crate) use summary::summary;
 pub(crate) use trades::trades;
 pub(crate) use training::training;

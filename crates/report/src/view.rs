@@ -1,9 +1,10 @@
 //! A ledger made ready to show: reconciled, with the series and figures of each member.
 
 use foxhunt_ledger::{BarRow, FillRow, Ledger, MemberAttribution, ReconcileError, reconcile};
-use foxhunt_metrics::{Metric, Named, Series, summary};
+use foxhunt_metrics::{Metric, Named, Series, over_members, summary};
 
 use crate::format::Units;
+use crate::input::{ReportError, ReportInput, StressLine};
 
 /// One member.
 pub(crate) struct MemberView {
@@ -56,6 +57,23 @@ impl<'a> View<'a> {
         self.ledger.fills_of(self.shown().lines.member)
     }
 
+    /// What this ledger assumes and `agent`'s does not: how a baseline decides.
+    pub(crate) fn own_words(&self, agent: &View<'_>) -> Vec<&'a str> {
+        let theirs = &agent.ledger.header.assumptions;
+        self.ledger.header.assumptions.iter().filter(|w| !theirs.contains(w)).map(String::as_str).collect()
+    }
+
+    /// What stands for all members: the mean over them where there are several.
+    pub(crate) fn central(&self, key: &str) -> Option<Metric> {
+        let figures = self.figures(key);
+        match over_members(&figures) {
+            Ok(spread) => Some(Metric::Value(spread.mean)),
+            Err(_) => {
+                figures.iter().copied().find(|figure| figure.value().is_some()).or(figures.first().copied())
+            }
+        }
+    }
+
     /// A figure of every member.
     pub(crate) fn figures(&self, key: &str) -> Vec<Metric> {
         self.members
@@ -63,6 +81,41 @@ impl<'a> View<'a> {
             .filter_map(|member| member.summary.iter().find(|named| named.key == key))
             .map(|named| named.metric)
             .collect()
+    }
+}
+
+/// A stress line made ready to show.
+pub(crate) struct StressView<'a> {
+    pub(crate) line: &'a StressLine,
+    pub(crate) view: Result<View<'a>, &'a str>,
+}
+
+/// Everything of a report, reconciled.
+pub(crate) struct Views<'a> {
+    pub(crate) agent: View<'a>,
+    pub(crate) baselines: Vec<View<'a>>,
+    pub(crate) stress: Vec<StressView<'a>>,
+}
+
+impl<'a> Views<'a> {
+    pub(crate) fn new(input: &ReportInput<'a>) -> Result<Self, ReportError> {
+        let view = |ledger: &'a Ledger, which: &str| {
+            View::new(ledger).map_err(|source| ReportError::Reconcile { which: which.to_owned(), source })
+        };
+        let baseline =
+            |ledger: &'a Ledger| view(ledger, ledger.header.baseline.as_deref().unwrap_or("a baseline"));
+        let stress = |line: &'a StressLine| {
+            let found = match &line.ledger {
+                Ok(ledger) => Ok(view(ledger, &line.label)?),
+                Err(problem) => Err(problem.as_str()),
+            };
+            Ok(StressView { line, view: found })
+        };
+        Ok(Views {
+            agent: view(input.ledger, "the agent")?,
+            baselines: input.baselines.iter().map(baseline).collect::<Result<_, _>>()?,
+            stress: input.stress.iter().map(stress).collect::<Result<_, ReportError>>()?,
+        })
     }
 }
 

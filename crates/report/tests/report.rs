@@ -4,7 +4,9 @@
 
 use foxhunt_ledger::{Ledger, MemberInfo, reconcile, synth::Synth};
 use foxhunt_metrics::{Series, total_return};
-use foxhunt_report::{EpochPoint, LearningCurve, ReportError, ReportInput, render, write_report};
+use foxhunt_report::{
+    EpochPoint, LearningCurve, ReportError, ReportInput, StressLine, figures, render, write_report,
+};
 
 fn agent() -> Ledger {
     Synth { bars: 900, ..Synth::default() }.ledger()
@@ -25,9 +27,31 @@ fn curves() -> Vec<LearningCurve> {
     (0..3).map(|member| LearningCurve { member, points: (0..5).map(point).collect() }).collect()
 }
 
+fn stress() -> Vec<StressLine> {
+    let line = |key: &str, again, ledger| StressLine {
+        key: key.into(),
+        label: key.replace('_', " × "),
+        again,
+        ledger,
+    };
+    let dear = Synth { bars: 900, seed: 3, ..Synth::default() }.ledger();
+    vec![
+        line("costs_1", true, Ok(agent())),
+        line("costs_2", true, Ok(dear)),
+        line("delay_1", false, Ok(agent())),
+        line("equity_100", true, Err("start_cash does not <fit>".into())),
+    ]
+}
+
 fn page(ledger: &Ledger, baselines: &[Ledger]) -> String {
-    render(&ReportInput { ledger, baselines, curves: &curves(), config_toml: "[market]\nlev = \"<2>\"\n" })
-        .unwrap()
+    render(&ReportInput {
+        ledger,
+        baselines,
+        stress: &stress(),
+        curves: &curves(),
+        config_toml: "[market]\nlev = \"<2>\"\n",
+    })
+    .unwrap()
 }
 
 #[test]
@@ -37,10 +61,12 @@ fn it_holds_every_part_and_loads_nothing() {
         "summary",
         "equity",
         "months",
+        "drawdowns",
         "uncertainty",
         "positions",
         "trades",
         "costs",
+        "stress",
         "training",
         "assumptions",
         "run",
@@ -97,7 +123,8 @@ fn every_string_is_escaped() {
     let mut baseline = hold();
     baseline.header.baseline = Some(evil.into());
     let baselines = [baseline];
-    let input = ReportInput { ledger: &ledger, baselines: &baselines, curves: &[], config_toml: evil };
+    let input =
+        ReportInput { ledger: &ledger, baselines: &baselines, stress: &[], curves: &[], config_toml: evil };
     let text = render(&input).unwrap();
     assert!(!text.contains("<script") && !text.contains("alert('x')</"));
     assert!(text.matches("&lt;script&gt;").count() > 10);
@@ -134,7 +161,7 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let directory = std::env::temp_dir().join(format!("foxhunt-report-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("report.html");
-    let broken = ReportInput { ledger: &ledger, baselines: &[], curves: &[], config_toml: "" };
+    let broken = ReportInput { ledger: &ledger, baselines: &[], stress: &[], curves: &[], config_toml: "" };
     let error = write_report(&path, &broken).unwrap_err();
     assert_eq!(error.to_string(), "the ledger of the agent does not reconcile");
     assert!(!path.exists());
@@ -142,7 +169,8 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let mut baseline = hold();
     baseline.bars[9].cash -= 1;
     let baselines = [baseline];
-    let input = ReportInput { ledger: &sound, baselines: &baselines, curves: &[], config_toml: "" };
+    let input =
+        ReportInput { ledger: &sound, baselines: &baselines, stress: &[], curves: &[], config_toml: "" };
     let error = write_report(&path, &input).unwrap_err();
     assert_eq!(error.to_string(), "the ledger of buy and hold does not reconcile");
     let input = ReportInput { baselines: &[], ..input };
@@ -162,4 +190,60 @@ fn many_members_share_the_page() {
     // The exact table shows the middle member and the baseline only.
     assert_eq!(text.matches("Change in equity</th>").count(), 1);
     assert!(text.len() < 600_000, "{}", text.len());
+}
+
+/// What a line could not be run for is said, and which lines decide again.
+#[test]
+fn stress_lines_say_what_they_are() {
+    let text = page(&agent(), &[hold()]);
+    assert!(text.contains("not run: start_cash does not &lt;fit&gt;"));
+    assert!(text.contains("delay × 1<span class=\"quiet\"> (recorded)</span>"));
+    assert!(text.contains("run again in a closed loop") && text.contains("Break-even: <b>"));
+    let mut broken = stress();
+    if let Ok(ledger) = &mut broken[1].ledger {
+        ledger.bars[9].cash += 1;
+    }
+    let ledger = agent();
+    let input =
+        ReportInput { ledger: &ledger, baselines: &[], stress: &broken, curves: &[], config_toml: "" };
+    assert_eq!(render(&input).unwrap_err().to_string(), "the ledger of costs × 2 does not reconcile");
+}
+
+/// The figures for programs are those of the metrics; nothing in them is null.
+#[test]
+fn figures_are_for_programs() {
+    let (ledger, lines) = (agent(), stress());
+    let baselines = [hold()];
+    let input =
+        ReportInput { ledger: &ledger, baselines: &baselines, stress: &lines, curves: &[], config_toml: "" };
+    let all = figures(&input).unwrap();
+    let text = all.to_string();
+    assert!(!text.contains("NaN") && !text.contains("\"total_return\":null"));
+    for (m, of) in reconcile(&ledger).unwrap().members.iter().enumerate() {
+        let member = &all["agent"]["members"][m];
+        let share = total_return(&Series::new(&ledger, of)).value().unwrap();
+        assert_eq!(member["metrics"]["total_return"].as_f64(), Some(share));
+        let costs = &member["attribution"];
+        let parts = ["held", "traded_and_delay", "delay", "spread", "impact", "fees", "financing"];
+        let sum: i64 = parts.iter().map(|part| costs[part].as_i64().unwrap()).sum();
+        assert_eq!(Some(sum), costs["change_in_equity"].as_i64(), "the parts add up");
+        let (closes, worst) = (&member["drawdown_closes"]["depth"], &member["drawdown_worst"]["depth"]);
+        assert!(worst.as_f64() >= closes.as_f64());
+    }
+    let interval = &all["over_time"]["intervals"]["sharpe_days"];
+    assert!(interval["low"].as_f64() < interval["high"].as_f64());
+    assert!(all["agent"]["over_members"]["sharpe_days"]["sd"].as_f64().unwrap() > 0.0);
+    let keys: Vec<_> = all["stress"].as_array().unwrap().iter().map(|s| s["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["costs_1", "costs_2", "delay_1", "equity_100"]);
+    assert_eq!(all["stress"][3]["not_run"], "start_cash does not <fit>");
+    assert_eq!(all["stress"][2]["how"], "recorded decisions");
+    assert_eq!(all["baselines"][0]["name"], "buy and hold");
+    assert_eq!(all, figures(&input).unwrap(), "equal input, equal figures");
+    // Three bars of doing nothing: reasons, not numbers.
+    let mut idle = Synth { bars: 3, members: 1, ..Synth::default() }.ledger();
+    idle.bars.truncate(1);
+    idle.fills.clear();
+    let all = figures(&ReportInput { ledger: &idle, baselines: &[], stress: &[], ..input }).unwrap();
+    let metrics = &all["agent"]["members"][0]["metrics"];
+    assert_eq!(metrics["break_even_bp"]["undefined"], "nothing was traded");
 }

@@ -136,17 +136,7 @@ fn side(device: &Device, case: &FusedCase, how: How) -> Result<Side, CaseError> 
         })
         .collect();
     runtime.write_raw(outcome, &outcomes)?;
-    let adam = AdamSettings {
-        learning_rate: 3e-4,
-        learning_rate_end: 0.0,
-        learning_rate_steps: 0,
-        beta1: 0.9,
-        beta2: 0.999,
-        epsilon: 1e-8,
-        weight_decay: 0.0,
-        clip: 10.0,
-        tau: 0.005,
-    };
+    let adam = AdamSettings { weight_decay: 0.0, ..AdamSettings::DEFAULT };
     let seeds: Vec<u64> = (0..case.members as u64).map(|m| member_seed(5, m)).collect();
     runtime.write_raw(state.1, &seeds.iter().map(|s| Hyper::new(&adam, *s)).collect::<Vec<_>>())?;
     // Twice as wide as a fresh net's, so that distributions differ from one another.
@@ -172,9 +162,8 @@ fn distance(a: &[f32], b: &[f32]) -> f64 {
 /// Every tensor that is compared, by name: activations of s and their gradients, the loss, the gradient of each parameter,
 /// the weights after the step.
 fn tensors(case: &FusedCase, side: &Side) -> Result<Vec<(String, Vec<f32>)>, CaseError> {
-    let widths = [case.shape.trunk[0], case.shape.trunk[1], case.shape.streams() * case.shape.stream];
     let mut out = Vec::new();
-    for (layer, width) in (1..=3).zip(widths) {
+    for (layer, width) in (1..=3).zip(case.shape.layers()) {
         let (h, z) = (format!("online.h{layer}"), format!("d.online.z{layer}"));
         let find = |name: &str| side.plan.find(name);
         // The span's activations are of s and then of s'; its second gradient is the one before the activation.

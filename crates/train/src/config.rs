@@ -93,6 +93,18 @@ pub enum Dates {
     MonthFirst,
 }
 
+/// What stands before the decimals of numbers in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DecimalMarks {
+    /// As the numbers tell.
+    Auto,
+    /// 1,234.56
+    Point,
+    /// 1.234,56
+    Comma,
+}
+
 /// Data and its windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,6 +122,17 @@ pub struct DataConfig {
     pub date_order: Dates,
     /// Bar length in seconds; the most common step where 0.
     pub bar_seconds: i64,
+    /// Which symbol to read from files of several; the instrument's own, or the only one, where empty.
+    pub symbol: String,
+    /// Which column is what, such as `time=Date,close=Last,volume=none`: names of the header, or #1, #2, …; as names and
+    /// places tell where empty.
+    pub columns: String,
+    /// What is between the cells of text: `comma`, `semicolon`, `tab`, `bar` or `blank`; told by the lines where empty.
+    pub delimiter: String,
+    /// What stands before the decimals of numbers.
+    pub decimal: DecimalMarks,
+    /// Bars whose open or close lies outside their low and high are widened and counted, not refused.
+    pub widen_ranges: bool,
     /// Share of the bars that the agent trains on, from the start. Shares are not read where dates divide the bars.
     pub train_share: f64,
     /// Share after that, on which the epoch of each member is chosen. The rest is the test window.
@@ -253,6 +276,11 @@ impl Config {
                 stamps: Stamps::Auto,
                 date_order: Dates::Auto,
                 bar_seconds: 0,
+                symbol: String::new(),
+                columns: String::new(),
+                delimiter: String::new(),
+                decimal: DecimalMarks::Auto,
+                widen_ranges: false,
                 train_share: 0.7,
                 validation_share: 0.15,
                 train_from: String::new(),

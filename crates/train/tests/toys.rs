@@ -122,17 +122,8 @@ fn replay_gives_the_last_state_its_endless_value() {
             let s = plan.rows("s", x, 0, batch);
             let (q, _) = net.act(&mut plan, "look", s).unwrap();
             let runtime = plan.compile(&Device::cpu(), Options::default()).unwrap();
-            let adam = AdamSettings {
-                learning_rate: 2e-3,
-                learning_rate_end: 0.0,
-                learning_rate_steps: 0,
-                beta1: 0.9,
-                beta2: 0.999,
-                epsilon: 1e-8,
-                weight_decay: 0.0,
-                clip: 10.0,
-                tau: 0.1,
-            };
+            let adam =
+                AdamSettings { learning_rate: 2e-3, weight_decay: 0.0, tau: 0.1, ..AdamSettings::DEFAULT };
             runtime.write_raw(state.1, &[Hyper::new(&adam, 4)]).unwrap();
             let image = net.net.initial_image(4);
             runtime.write(net.net.weight, &image).unwrap();

@@ -42,7 +42,8 @@ const CONFIG: &str = "config.toml";
 const METRICS: &str = "metrics.jsonl";
 const CHECKPOINTS: &str = "checkpoints";
 const FINISHED: &str = "finished.json";
-const LOCK: &str = "lock";
+/// File of a folder that [`lock`] makes.
+pub const LOCK: &str = "lock";
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,7 +277,11 @@ fn refuse_occupied(path: &Path) -> Result<()> {
     ))
 }
 
-fn lock(path: &Path) -> Result<File> {
+/// Locks a folder: the file is the lock, which the system lets go of when the process ends, however it does.
+///
+/// # Errors
+/// [`CheckpointError::Locked`] where another process holds it; the disk.
+pub fn lock(path: &Path) -> Result<File> {
     let at = path.join(LOCK);
     let file = File::options()
         .write(true)

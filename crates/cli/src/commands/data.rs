@@ -1,15 +1,34 @@
 use super::source::{DataOptions, load_bars, resolve};
 use crate::Failure;
 use clap::Subcommand;
-use foxhunt_data::inspect;
+use foxhunt_data::{inspect, plot, write_parquet};
+use std::{
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
 
 /// Look at files of bars
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
     /// Show what was understood of a file, what was repaired, and what its bars are like
     Inspect {
-        /// A file of bars; the embedded sample if left out
+        /// A file of bars: text, JSON, Parquet or DBN, plain or in gzip, zstd or zip; the embedded sample if left out
         file: Option<String>,
+        /// Draw the bars, with gaps and jumps marked, into one HTML page
+        #[arg(long, value_name = "FILE")]
+        plot: Option<PathBuf>,
+        #[command(flatten)]
+        how: DataOptions,
+    },
+    /// Read files of bars and write them as one Parquet file, which says of itself all that was understood
+    Convert {
+        /// Files of bars of one instrument, in order of time
+        #[arg(required = true)]
+        files: Vec<String>,
+        /// The file to write
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
         #[command(flatten)]
         how: DataOptions,
     },
@@ -17,10 +36,51 @@ pub(crate) enum DataCommand {
 
 pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
     match command {
-        DataCommand::Inspect { file, how } => {
+        DataCommand::Inspect { file, plot: page, how } => {
             let files: Vec<String> = file.iter().cloned().collect();
             let config = resolve(None, None, &how.as_set())?;
-            say!("{}", inspect(&load_bars(&files, &config.data)?).to_string().trim_end())
+            let bars = load_bars(&files, &config.data)?;
+            let inspection = inspect(&bars);
+            say!("{}", inspection.to_string().trim_end())?;
+            let Some(page) = page else { return Ok(()) };
+            write_new(page, |file| {
+                file.write_all(plot(&bars, &inspection).as_bytes())
+                    .map_err(|e| Failure::file("write", page, &e))
+            })?;
+            say!("plot        {}", page.display())
+        }
+        DataCommand::Convert { files, out, how } => {
+            let config = resolve(None, None, &how.as_set())?;
+            let bars = load_bars(files, &config.data)?;
+            let name = out.display().to_string();
+            write_new(out, |file| Ok(write_parquet(&name, &bars, file).map(|_| ())?))?;
+            let bars = bars.len();
+            say!("{name}: {bars} bars; inspect it with foxhunt data inspect {name}")
         }
     }
+}
+
+/// Writes a file that isn't there yet; it appears whole, by rename.
+fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if path.exists() {
+        let what = format!("{} is there already: name another file, or remove it first", path.display());
+        return Err(Failure::Refused(what));
+    }
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let failed = |e| Failure::file("write", path, &e);
+    let mut file = BufWriter::new(File::create(&part).map_err(failed)?);
+    let written = write(&mut file).and_then(|()| {
+        let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
+        file.sync_all().and_then(|()| fs::rename(&part, path)).map_err(failed)
+    });
+    if written.is_err() {
+        // The first error is the one to tell; a leftover that can't be removed changes nothing.
+        let _ = fs::remove_file(&part);
+    }
+    written
 }

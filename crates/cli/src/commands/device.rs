@@ -1,4 +1,7 @@
-use super::{open, place, source::load_own_bars};
+use super::{
+    open,
+    source::{load_own_bars, own_config},
+};
 use crate::Failure;
 use clap::Args;
 use foxhunt_core::DType;
@@ -6,7 +9,7 @@ use foxhunt_device::{Device, DeviceChoice, training_dtype};
 use foxhunt_testkit::{
     allowed, cases, check_case, check_fused, check_fused_act, fused_cases, fused_repeats, numbers,
 };
-use foxhunt_train::{Config, Market, Memory, Trainer};
+use foxhunt_train::{Market, Memory, Trainer};
 use foxhunt_verify::{parities, reference};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -47,8 +50,7 @@ pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
 
 /// Memory of the training of `run` on `device`, which may be another than the run's.
 fn memory(run: &Path, device: &Device, as_json: bool) -> Result<(), Failure> {
-    let place = run.join("config.toml");
-    let config = Config::resolve(Some((&place.display().to_string(), &place::read(&place)?)), None, &[])?;
+    let (config, _) = own_config(run)?;
     let (bars, setting) = load_own_bars(run, &config)?;
     let own = setting.and_then(|s| s.dtype().ok());
     let dtype = own.unwrap_or_else(|| training_dtype(device));

@@ -7,7 +7,7 @@ use super::{
     trained::saved,
 };
 use crate::Failure;
-use foxhunt_backtest::{Backtest, TestWindow};
+use foxhunt_backtest::{Backtest, BacktestError, TestWindow, recorded};
 use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
@@ -20,6 +20,8 @@ use std::path::Path;
 pub(crate) const SELECTION: &str = "selection.json";
 /// Folder of a run with its backtest's bars and fills.
 pub(crate) const LEDGER: &str = "ledger";
+/// Figures of a run's page, for programs.
+pub(crate) const FIGURES: &str = "figures.json";
 /// The page of a run.
 pub(crate) const REPORT: &str = "report.html";
 
@@ -54,12 +56,14 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
     let choices = choose(x)?;
     place::write_json(&x.folder.join(SELECTION), &choices)?;
     let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::test(x.market))?;
-    let ledger = agents(&backtest, x.saves, &choices)?;
-    let lines = write_paper(&Paper {
+    let members = Chosen::load(x.saves, &choices)?;
+    let ledger = members.run(&backtest)?;
+    let lines = members.paper(&Paper {
         folder: x.folder,
-        run: x.folder,
+        run: Some(x.folder),
         backtest: &backtest,
         ledger: &ledger,
+        given: None,
         config_text: x.config_text,
     })?;
     let chosen = choices.iter().find(|c| c.chosen);
@@ -74,7 +78,11 @@ fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
     let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::validation(x.market))?;
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     for save in x.saves {
-        let ledger = greedy(&backtest, &ids, &mut |_| Ok(save))?;
+        let weights = ids
+            .iter()
+            .map(|id| Ok(save.load_weights(*id)?))
+            .collect::<Result<Vec<NamedTensors>, Failure>>()?;
+        let ledger = greedy(&backtest, &ids, &weights)?;
         for (m, id) in ids.iter().enumerate() {
             let rows = ledger.bars_of(m as u32);
             let (Some(first), Some(last)) = (rows.first(), rows.last()) else { continue };
@@ -100,29 +108,44 @@ fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
     Ok(choices)
 }
 
-/// The ledger of each member's chosen weights over the backtest's window.
-pub(crate) fn agents(backtest: &Backtest<'_>, saves: &[Save], choices: &[Choice]) -> Result<Ledger, Failure> {
-    let ids: Vec<u64> = choices.iter().map(|c| c.member).collect();
-    // What stood behind the choice of one member and one epoch.
-    let trials: usize = choices.iter().map(|c| c.of).sum();
-    let backtest = backtest.clone().with_trials(u32::try_from(trials).unwrap_or(u32::MAX));
-    greedy(&backtest, &ids, &mut |m| saved(saves, choices[m].epoch))
+/// Members with the weights that were chosen, to be run over any stretch and by any rules.
+pub(crate) struct Chosen {
+    ids: Vec<u64>,
+    weights: Vec<NamedTensors>,
+    trials: u32,
 }
 
-fn greedy<'s>(
-    backtest: &Backtest<'_>,
-    ids: &[u64],
-    save: &mut dyn FnMut(usize) -> Result<&'s Save, Failure>,
-) -> Result<Ledger, Failure> {
-    let weights = ids
-        .iter()
-        .enumerate()
-        .map(|(m, id)| Ok(save(m)?.load_weights(*id)?))
-        .collect::<Result<Vec<NamedTensors>, Failure>>()?;
-    Ok(backtest.agents(ids, |runtime, net| {
+impl Chosen {
+    pub(crate) fn load(saves: &[Save], choices: &[Choice]) -> Result<Self, Failure> {
+        // What stood behind the choice of one member and one epoch.
+        let trials: usize = choices.iter().map(|c| c.of).sum();
+        let load = |c: &Choice| Ok(saved(saves, c.epoch)?.load_weights(c.member)?);
+        Ok(Chosen {
+            ids: choices.iter().map(|c| c.member).collect(),
+            weights: choices.iter().map(load).collect::<Result<_, Failure>>()?,
+            trials: u32::try_from(trials).unwrap_or(u32::MAX),
+        })
+    }
+
+    /// The ledger of each member's greedy policy.
+    pub(crate) fn run(&self, backtest: &Backtest<'_>) -> Result<Ledger, BacktestError> {
+        greedy(&backtest.clone().with_trials(self.trials), &self.ids, &self.weights)
+    }
+
+    /// Page and ledger, with the policy itself under stress.
+    pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<String, Failure> {
+        let actions = recorded(paper.ledger);
+        write_paper(paper, &mut |b| self.run(b), &mut |b| {
+            b.clone().with_trials(self.trials).strategy(&actions.delayed())
+        })
+    }
+}
+
+fn greedy(backtest: &Backtest<'_>, ids: &[u64], weights: &[NamedTensors]) -> Result<Ledger, BacktestError> {
+    backtest.agents(ids, |runtime, net| {
         for (m, w) in weights.iter().enumerate() {
             apply(runtime, net, m, w)?;
         }
         Ok(())
-    })?)
+    })
 }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod act;
 pub(crate) mod backtest;
 pub(crate) mod bench;
 pub(crate) mod compare;
@@ -7,11 +8,13 @@ pub(crate) mod data;
 pub(crate) mod device;
 mod finish;
 mod place;
+mod positions;
 mod progress;
 mod report;
 mod setting;
 mod source;
 mod stop;
+mod table;
 pub(crate) mod train;
 mod trained;
 pub(crate) mod verify;

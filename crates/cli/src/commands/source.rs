@@ -3,8 +3,11 @@
 use super::{place, setting::Setting};
 use crate::Failure;
 use clap::Args;
-use foxhunt_data::{Bars, DateOrder, Instrument, LoadOptions, StampSide, load, presets, sample};
-use foxhunt_train::{Config, DataConfig, Dates, SetOption, Size, Stamps};
+use foxhunt_data::{
+    Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, StampSide, delimiter, load, presets,
+    sample,
+};
+use foxhunt_train::{Config, DataConfig, Dates, DecimalMarks, SetOption, Size, Stamps};
 use std::path::Path;
 
 /// The configuration of a file, a size and options.
@@ -34,6 +37,21 @@ pub(crate) struct DataOptions {
     /// Length of a bar, seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     bar_seconds: Option<u32>,
+    /// Which symbol to read from a file of several
+    #[arg(long, value_name = "NAME")]
+    symbol: Option<String>,
+    /// Which column is what: time=Date,close=Last,volume=none; names of the header, or #1, #2, …
+    #[arg(long, value_name = "FIELD=COLUMN,...")]
+    columns: Option<String>,
+    /// What is between cells: comma, semicolon, tab, bar or blank
+    #[arg(long, value_name = "NAME", value_parser = ["comma", "semicolon", "tab", "bar", "blank"])]
+    delimiter: Option<String>,
+    /// What stands before decimals: auto, point or comma
+    #[arg(long, value_name = "MARK", value_parser = ["auto", "point", "comma"])]
+    decimal: Option<String>,
+    /// Widen bars whose open or close lies outside their low and high, and count them, instead of refusing the file
+    #[arg(long)]
+    widen_ranges: bool,
 }
 
 impl DataOptions {
@@ -49,6 +67,11 @@ impl DataOptions {
             text("--date-order", "date_order", &self.date_order),
             self.bar_seconds
                 .map(|s| SetOption::new("--bar-seconds", &format!("data.bar_seconds={s}"), &s.to_string())),
+            text("--symbol", "symbol", &self.symbol),
+            text("--columns", "columns", &self.columns),
+            text("--delimiter", "delimiter", &self.delimiter),
+            text("--decimal", "decimal", &self.decimal),
+            self.widen_ranges.then(|| SetOption::new("--widen-ranges", "data.widen_ranges=true", "true")),
         ]
         .into_iter()
         .flatten()
@@ -87,7 +110,21 @@ fn load_options(data: &DataConfig) -> Result<LoadOptions, Failure> {
             Dates::MonthFirst => Some(DateOrder::MonthFirst),
         },
         bar_seconds: (data.bar_seconds > 0).then_some(data.bar_seconds),
-        ..LoadOptions::default()
+        symbol: (!data.symbol.is_empty()).then(|| data.symbol.clone()),
+        range_policy: if data.widen_ranges { RangePolicy::Widen } else { RangePolicy::Refuse },
+        columns: data.columns.parse().map_err(|e| Failure::Unusable(format!("data.columns: {e}")))?,
+        delimiter: match data.delimiter.as_str() {
+            "" => None,
+            name => Some(delimiter(name).ok_or_else(|| {
+                let known = "comma, semicolon, tab, bar or blank";
+                Failure::Unusable(format!("data.delimiter: '{name}' is not known: name {known}"))
+            })?),
+        },
+        decimal: match data.decimal {
+            DecimalMarks::Auto => None,
+            DecimalMarks::Point => Some(DecimalMark::Point),
+            DecimalMarks::Comma => Some(DecimalMark::Comma),
+        },
     })
 }
 
@@ -103,6 +140,13 @@ pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Fai
         });
     }
     Ok(all.unwrap_or_else(sample))
+}
+
+/// The configuration that a run was begun with, resolved and as it stands in its folder.
+pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
+    let place = run.join("config.toml");
+    let text = place::read(&place)?;
+    Ok((Config::resolve(Some((&place.display().to_string(), &text)), None, &[])?, text))
 }
 
 /// The bars that a run was begun on, and its setting.

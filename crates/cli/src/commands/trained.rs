@@ -3,6 +3,7 @@
 use super::{
     finish::{Choice, SELECTION},
     place::read,
+    source::own_config,
 };
 use crate::Failure;
 use foxhunt_checkpoint::{NamedTensors, RunFolder, Save};
@@ -23,9 +24,7 @@ pub(crate) struct TrainedRun {
 impl TrainedRun {
     pub(crate) fn open(run: &Path) -> Result<Self, Failure> {
         let saves = RunFolder::list_saves(run)?;
-        let place = run.join("config.toml");
-        let config_text = read(&place)?;
-        let config = Config::resolve(Some((&place.display().to_string(), &config_text)), None, &[])?;
+        let (config, config_text) = own_config(run)?;
         let selection = run.join(SELECTION);
         if !selection.exists() {
             return Err(Failure::Refused(format!(
@@ -55,9 +54,14 @@ impl TrainedRun {
         self.choices.iter().map(|c| c.member).collect()
     }
 
+    /// The chosen weights of one member.
+    pub(crate) fn saved_weights(&self, choice: &Choice) -> Result<NamedTensors, Failure> {
+        Ok(saved(&self.saves, choice.epoch)?.load_weights(choice.member)?)
+    }
+
     /// The chosen weights of every member, in order.
     pub(crate) fn weights(&self) -> Result<Vec<NamedTensors>, Failure> {
-        self.choices.iter().map(|c| Ok(saved(&self.saves, c.epoch)?.load_weights(c.member)?)).collect()
+        self.choices.iter().map(|c| self.saved_weights(c)).collect()
     }
 }
 

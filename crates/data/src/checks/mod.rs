@@ -1,5 +1,7 @@
-//! From rows as they stand in a file to [`Bars`] that hold every promise of that type, or a refusal.
+//! From rows as they stand in a file to [`Bars`] that hold every promise of that type, or a refusal. Rows go to integers at
+//! once, so that what is held is the columns of the bars and a line number for each.
 
+mod collect;
 mod order;
 mod prices;
 mod times;
@@ -8,59 +10,77 @@ mod volume;
 use crate::{
     bars::Bars,
     error::DataError,
-    instrument::Instrument,
     load::LoadOptions,
-    raw::RawTable,
-    source::{Repairs, SourceInfo},
+    source::{Basis, SourceInfo, StampSide},
 };
 
-/// Checks and converts; the order of steps matters: time first, for gaps decide about opens.
+pub(crate) use collect::{Collector, RawBar, Volume};
+
+/// What the reader understood of a file, for the report.
+#[derive(Debug)]
+pub(crate) struct Understood {
+    pub(crate) format: String,
+    pub(crate) stamp_format: String,
+    /// What the format or the header says of stamps.
+    pub(crate) stamp_side: Option<(StampSide, Basis)>,
+    /// What the format says of the bar length.
+    pub(crate) bar_seconds: Option<i64>,
+    /// Zone that stamps were read in, and why.
+    pub(crate) time_zone: (String, Basis),
+    pub(crate) columns: Vec<String>,
+    pub(crate) columns_unused: Vec<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Checks what has been collected; the order of steps matters: time first, for gaps decide about opens.
 ///
 /// # Errors
 /// The first promise of [`Bars`] that the rows break, with its line, field and text.
 pub(crate) fn to_bars(
-    path: &str,
-    raw: RawTable,
-    instrument: Instrument,
+    mut all: Collector<'_>,
+    understood: Understood,
     options: &LoadOptions,
-    sha256: &str,
+    sha256: String,
 ) -> Result<Bars, DataError> {
-    let RawTable { mut rows, format, stamp_format, stamp_side, time_zone, columns_unused } = raw;
-    let mut repairs = Repairs { reversed: order::sort(path, &mut rows)?, ..Repairs::default() };
-    let times = times::times(path, &rows, stamp_side, options)?;
-    repairs.times_trimmed = times.trimmed;
-    let on_grid = prices::on_grid(path, &rows, instrument, options.range_policy, &mut repairs)?;
-    let (instrument, mut bid, mut ask) = (on_grid.instrument, on_grid.bid, on_grid.ask);
-    let opens_at_previous_close = prices::opens_at_previous_close(&bid, ask.as_ref());
-    let synthetic_opens = prices::is_synthetic(opens_at_previous_close, rows.len());
+    let path = all.path;
+    order::sort(&mut all)?;
+    let bar_seconds = options.bar_seconds.or(understood.bar_seconds);
+    let side = options.stamp_side.map(|side| (side, Basis::Given)).or(understood.stamp_side);
+    let times = times::times(path, &all.stamps, side, bar_seconds)?;
+    all.repairs.times_trimmed = times.trimmed;
+    prices::refine_grid(&mut all)?;
+    let opens_at_previous_close = prices::opens_at_previous_close(&all.bid, all.ask.as_ref());
+    let synthetic_opens = prices::is_synthetic(opens_at_previous_close, all.stamps.len());
     if synthetic_opens {
-        repairs.opens_replaced = prices::replace_opens(&times, &mut bid, ask.as_mut());
+        all.repairs.opens_replaced = prices::replace_opens(&times, &mut all.bid, all.ask.as_mut());
     }
-    prices::check_fit(path, &rows, &instrument, &bid)?;
-    let (volume_lots, has_volume) = volume::volume(path, &rows, &instrument, &times, &mut repairs)?;
+    prices::check_fit(&all)?;
+    let has_volume = volume::finish(&mut all, &times);
     let source = SourceInfo {
         path: path.to_owned(),
-        sha256: sha256.to_owned(),
-        format,
-        stamp_format,
+        sha256,
+        format: understood.format,
+        stamp_format: understood.stamp_format,
         stamp_side: times.side,
         stamp_side_basis: times.basis,
-        time_zone: time_zone.0,
-        time_zone_basis: time_zone.1,
+        time_zone: understood.time_zone.0,
+        time_zone_basis: understood.time_zone.1,
         bar_seconds: times.bar_ns.div_euclid(1_000_000_000).max(1),
-        rows_read: rows.len() as u64,
-        columns_unused,
+        rows_read: all.rows_read,
+        columns: understood.columns,
+        columns_unused: understood.columns_unused,
+        notes: understood.notes,
         opens_at_previous_close,
         synthetic_opens,
-        repairs,
+        repairs: all.repairs,
     };
     Ok(Bars {
-        instrument,
+        instrument: all.instrument,
         open_ns: times.open_ns,
         close_ns: times.close_ns,
-        bid,
-        ask,
-        volume_lots,
+        bid: all.bid,
+        ask: all.ask,
+        volume_lots: all.volume,
         has_volume,
         source,
     })

@@ -1,22 +1,50 @@
 //! Rows in time order, each moment once.
 
-use crate::{
-    error::{DataError, shown},
-    raw::RawRow,
-};
+use super::Collector;
+use crate::{error::DataError, moment::show_moment};
 
-/// Turns a newest-first file round (the answer says so); refuses any other disorder and every duplicate.
-pub(super) fn sort(path: &str, rows: &mut [RawRow]) -> Result<bool, DataError> {
-    let newest_first = rows.len() > 1 && rows.windows(2).all(|w| w[0].stamp_ns > w[1].stamp_ns);
-    if newest_first {
-        rows.reverse();
-        return Ok(true);
+/// Turns a newest-first file round, sorts other disorder, and drops rows that repeat another in everything; all of it is
+/// counted. Two rows of one moment that differ are refused: which of them is right cannot be told.
+pub(super) fn sort(all: &mut Collector<'_>) -> Result<(), DataError> {
+    let falls = |w: &[i64]| w[0] > w[1];
+    if all.stamps.windows(2).all(|w| w[0] < w[1]) {
+        return Ok(());
     }
-    let Some(w) = rows.windows(2).find(|w| w[0].stamp_ns >= w[1].stamp_ns) else { return Ok(false) };
-    let (problem, fix) = if w[0].stamp_ns == w[1].stamp_ns {
-        (format!("is the same moment as line {}", w[0].line), "remove one of the two rows")
+    let n = all.stamps.len();
+    let mut order: Vec<usize> = (0..n).collect();
+    if all.stamps.windows(2).all(|w| w[0] >= w[1]) {
+        all.repairs.reversed = all.stamps.windows(2).any(falls);
+        order.reverse();
     } else {
-        (format!("is before line {} (\"{}\")", w[0].line, shown(&w[0].stamp)), "sort the rows by time")
-    };
-    Err(DataError::cell(path, (w[1].line, "timestamp"), &w[1].stamp, problem, fix))
+        all.repairs.steps_back = all.stamps.windows(2).filter(|w| falls(w)).count() as u64;
+        order.sort_by_key(|&i| all.stamps[i]);
+    }
+    let mut kept: Vec<usize> = Vec::with_capacity(n);
+    for &i in &order {
+        match kept.last() {
+            Some(&before) if all.stamps[before] == all.stamps[i] => {
+                if !all.same(before, i) {
+                    let (first, second) = (before.min(i), before.max(i));
+                    let problem = format!(
+                        "is the same moment as line {}, with other prices or volume",
+                        all.lines[first]
+                    );
+                    let fix =
+                        "remove one of the two rows, or name the symbol's column where there are several";
+                    let text = show_moment(all.stamps[i]);
+                    return Err(DataError::cell(
+                        all.path,
+                        (all.lines[second], "timestamp"),
+                        &text,
+                        problem,
+                        fix,
+                    ));
+                }
+                all.repairs.duplicates_dropped += 1;
+            }
+            _ => kept.push(i),
+        }
+    }
+    all.reorder(&kept);
+    Ok(())
 }

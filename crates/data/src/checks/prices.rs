@@ -2,113 +2,89 @@
 
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use super::times::Times;
+use super::{Collector, RawBar, times::Times};
 use crate::{
-    bars::Ohlc, error::DataError, instrument::Instrument, load::RangePolicy, raw::RawRow,
-    reader::columns::PRICES, source::Repairs,
+    bars::Ohlc, error::DataError, instrument::Instrument, load::RangePolicy, reader::columns::PRICES,
 };
 
 /// Fewer bars than this say nothing about how opens are made.
 const SYNTHETIC_EVIDENCE: usize = 100;
 
-/// Price columns, and the instrument on the grid that they are on.
-pub(super) struct OnGrid {
-    pub(super) instrument: Instrument,
-    pub(super) bid: Ohlc,
-    pub(super) ask: Option<Ohlc>,
+/// One side's prices of a row in units: snapped to the grid, and open and close inside the bar's range.
+pub(super) fn bar(all: &mut Collector<'_>, row: &RawBar, is_ask: bool) -> Result<[i32; 4], DataError> {
+    let Some(prices) = prices_of(row, is_ask) else { return Ok([0; 4]) };
+    let mut units = [0; 4];
+    for (field, unit) in units.iter_mut().enumerate() {
+        let exact;
+        (*unit, exact) = snap(all, row, is_ask, field, prices[field])?;
+        all.repairs.prices_snapped += u64::from(!exact);
+    }
+    let widened = check_range(all.path, row, is_ask, units, all.policy)?;
+    all.repairs.ranges_widened += u64::from(widened != units);
+    Ok(widened)
 }
 
-/// Snaps all prices, checks every bar, and halves the price unit once if mids of quote bars need it.
-pub(super) fn on_grid(
-    path: &str,
-    rows: &[RawRow],
-    instrument: Instrument,
-    policy: RangePolicy,
-    repairs: &mut Repairs,
-) -> Result<OnGrid, DataError> {
-    let convert = |instrument: &Instrument| -> Result<(Ohlc, Option<Ohlc>, u64), DataError> {
-        let mut snapped = 0;
-        let bid = side(path, rows, instrument, false, &mut snapped)?.unwrap_or_default();
-        let ask = side(path, rows, instrument, true, &mut snapped)?;
-        Ok((bid, ask, snapped))
+fn snap(
+    all: &Collector<'_>,
+    row: &RawBar,
+    is_ask: bool,
+    field: usize,
+    price: Decimal,
+) -> Result<(i32, bool), DataError> {
+    let instrument = &all.instrument;
+    let refuse = |problem: String, fix: &str| {
+        let name = price_name(row, is_ask, field);
+        DataError::cell(all.path, (row.line, &name), &price.to_string(), problem, fix)
     };
-    let mut instrument = instrument;
-    let (mut bid, mut ask, snapped) = convert(&instrument)?;
-    if ask.as_ref().is_some_and(|ask| instrument.tick_units % 2 != 0 || any_odd(&bid, ask)) {
-        instrument = instrument.with_half_unit().ok_or_else(|| {
-            let problem = "has bid and ask whose middle is off the price grid, and a finer grid does not fit";
-            DataError::file(path, problem, "give an instrument whose price_unit is half the quote tick")
-        })?;
-        // The finer grid takes the prices as the coarse one rounded them, so that every sum of two stays even.
-        (bid, ask) = (doubled(path, &bid)?, ask.as_ref().map(|a| doubled(path, a)).transpose()?);
-        repairs.grid_refined = true;
+    if price <= Decimal::ZERO {
+        return Err(refuse("is not above zero".into(), "mend the price or remove the row"));
     }
-    repairs.prices_snapped = snapped;
-    repairs.ranges_widened = check_range(path, rows, false, &mut bid, policy)?;
-    if let Some(ask) = &mut ask {
-        repairs.ranges_widened += check_range(path, rows, true, ask, policy)?;
-        check_spread(path, rows, &bid, ask)?;
+    let (units, exact) = to_units(price, instrument.price_unit).ok_or_else(|| {
+        refuse(
+            format!("does not fit 32 bits in units of {}", instrument.price_unit),
+            "give an instrument with a coarser price_unit",
+        )
+    })?;
+    if units == 0 {
+        let problem = format!("is below half the price unit {}", instrument.price_unit);
+        return Err(refuse(problem, "give an instrument with a finer price_unit"));
     }
-    Ok(OnGrid { instrument, bid, ask })
+    if !exact && moves_too_far(price, units, instrument) {
+        let problem = format!("is more than 1 bp away from the grid of {}", instrument.price_unit);
+        return Err(refuse(problem, "give an instrument with a finer price_unit"));
+    }
+    Ok((units, exact))
+}
+
+/// Halves the price unit if mids of quote bars need it.
+pub(super) fn refine_grid(all: &mut Collector<'_>) -> Result<(), DataError> {
+    let Some(ask) = &all.ask else { return Ok(()) };
+    if all.instrument.tick_units % 2 == 0 && !any_odd(&all.bid, ask) {
+        return Ok(());
+    }
+    all.instrument = all.instrument.with_half_unit().ok_or_else(|| {
+        let problem = "has bid and ask whose middle is off the price grid, and a finer grid does not fit";
+        DataError::file(all.path, problem, "give an instrument whose price_unit is half the quote tick")
+    })?;
+    // The finer grid takes the prices as the coarse one rounded them, so that every sum of two stays even.
+    (all.bid, all.ask) = (doubled(all.path, &all.bid)?, Some(doubled(all.path, ask)?));
+    all.repairs.grid_refined = true;
+    Ok(())
 }
 
 /// The prices of one side as they stand in the file.
-fn prices_of(row: &RawRow, is_ask: bool) -> Option<&[Decimal; 4]> {
+fn prices_of(row: &RawBar, is_ask: bool) -> Option<&[Decimal; 4]> {
     if is_ask { row.ask.as_ref() } else { Some(&row.bid) }
 }
 
 /// Name of a price as headers have it: `high`, or `bid_high` and `ask_high` where both sides are quoted.
-fn price_name(row: &RawRow, is_ask: bool, field: usize) -> String {
+fn price_name(row: &RawBar, is_ask: bool, field: usize) -> String {
     let side = match (row.ask.is_some(), is_ask) {
         (false, _) => "",
         (true, false) => "bid_",
         (true, true) => "ask_",
     };
     format!("{side}{}", PRICES[field])
-}
-
-fn side(
-    path: &str,
-    rows: &[RawRow],
-    instrument: &Instrument,
-    is_ask: bool,
-    snapped: &mut u64,
-) -> Result<Option<Ohlc>, DataError> {
-    let of = |row| prices_of(row, is_ask);
-    if rows.first().and_then(of).is_none() {
-        return Ok(None);
-    }
-    let mut columns: [Vec<i32>; 4] = Default::default();
-    for row in rows {
-        let Some(prices) = of(row) else { continue };
-        for (field, &price) in prices.iter().enumerate() {
-            let refuse = |problem: String, fix: &str| {
-                let name = price_name(row, is_ask, field);
-                DataError::cell(path, (row.line, &name), &price.to_string(), problem, fix)
-            };
-            if price <= Decimal::ZERO {
-                return Err(refuse("is not above zero".into(), "mend the price or remove the row"));
-            }
-            let (units, exact) = to_units(price, instrument.price_unit).ok_or_else(|| {
-                refuse(
-                    format!("does not fit 32 bits in units of {}", instrument.price_unit),
-                    "give an instrument with a coarser price_unit",
-                )
-            })?;
-            if units == 0 {
-                let problem = format!("is below half the price unit {}", instrument.price_unit);
-                return Err(refuse(problem, "give an instrument with a finer price_unit"));
-            }
-            if !exact && moves_too_far(price, units, instrument) {
-                let problem = format!("is more than 1 bp away from the grid of {}", instrument.price_unit);
-                return Err(refuse(problem, "give an instrument with a finer price_unit"));
-            }
-            *snapped += u64::from(!exact);
-            columns[field].push(units);
-        }
-    }
-    let [open, high, low, close] = columns;
-    Ok(Some(Ohlc { open, high, low, close }))
 }
 
 /// Whether snapping changes a price by more than 1 bp of it: then returns would be the grid's, not the market's.
@@ -151,52 +127,43 @@ fn doubled(path: &str, prices: &Ohlc) -> Result<Ohlc, DataError> {
 
 fn check_range(
     path: &str,
-    rows: &[RawRow],
+    row: &RawBar,
     is_ask: bool,
-    prices: &mut Ohlc,
+    [open, high, low, close]: [i32; 4],
     policy: RangePolicy,
-) -> Result<u64, DataError> {
-    let mut widened = 0;
-    for (i, row) in rows.iter().enumerate() {
-        let (open, high, low, close) = (prices.open[i], prices.high[i], prices.low[i], prices.close[i]);
-        let text = |field: usize| prices_of(row, is_ask).map(|t| t[field].to_string()).unwrap_or_default();
-        let refuse = |field: usize, problem: String, fix: &str| {
-            let name = price_name(row, is_ask, field);
-            Err(DataError::cell(path, (row.line, &name), &text(field), problem, fix))
-        };
-        if high < low {
-            let fix = "check the order of the columns (a header names them), or mend the row";
-            return refuse(1, format!("is below the low {}", text(2)), fix);
-        }
-        for (field, price) in [(0, open), (3, close)] {
-            if price > high || price < low {
-                if policy == RangePolicy::Refuse {
-                    let problem = format!("is outside the bar's low {} to high {}", text(2), text(1));
-                    let fix = "check the order of the columns, mend the row, or choose to widen ranges";
-                    return refuse(field, problem, fix);
-                }
-                prices.high[i] = prices.high[i].max(price);
-                prices.low[i] = prices.low[i].min(price);
-            }
-        }
-        widened += u64::from((prices.high[i], prices.low[i]) != (high, low));
+) -> Result<[i32; 4], DataError> {
+    let text = |field: usize| prices_of(row, is_ask).map(|t| t[field].to_string()).unwrap_or_default();
+    let refuse = |field: usize, problem: String, fix: &str| {
+        let name = price_name(row, is_ask, field);
+        Err(DataError::cell(path, (row.line, &name), &text(field), problem, fix))
+    };
+    if high < low {
+        let fix = "check the order of the columns (a header names them), or mend the row";
+        return refuse(1, format!("is below the low {}", text(2)), fix);
     }
-    Ok(widened)
+    for (field, price) in [(0, open), (3, close)] {
+        if (price > high || price < low) && policy == RangePolicy::Refuse {
+            let problem = format!("is outside the bar's low {} to high {}", text(2), text(1));
+            let fix = "check the order of the columns, mend the row, or choose to widen ranges";
+            return refuse(field, problem, fix);
+        }
+    }
+    Ok([open, high.max(open).max(close), low.min(open).min(close), close])
 }
 
-fn check_spread(path: &str, rows: &[RawRow], bid: &Ohlc, ask: &Ohlc) -> Result<(), DataError> {
-    let columns =
-        [(&bid.open, &ask.open), (&bid.high, &ask.high), (&bid.low, &ask.low), (&bid.close, &ask.close)];
-    for (field, (bid, ask)) in columns.into_iter().enumerate() {
-        if let Some(i) = (0..rows.len()).find(|&i| ask[i] < bid[i]) {
-            let name = price_name(&rows[i], true, field);
-            let text = rows[i].ask.map(|a| a[field].to_string()).unwrap_or_default();
-            let problem = format!("is below the bid {}", rows[i].bid[field]);
-            let fix = "check which columns are bid and which ask, or mend the row";
-            return Err(DataError::cell(path, (rows[i].line, &name), &text, problem, fix));
-        }
-    }
-    Ok(())
+/// Refuses an ask below the bid.
+pub(super) fn check_spread(
+    path: &str,
+    row: &RawBar,
+    bid: &[i32; 4],
+    ask: &[i32; 4],
+) -> Result<(), DataError> {
+    let Some(field) = (0..4).find(|&field| ask[field] < bid[field]) else { return Ok(()) };
+    let name = price_name(row, true, field);
+    let text = row.ask.map(|a| a[field].to_string()).unwrap_or_default();
+    let problem = format!("is below the bid {}", row.bid[field]);
+    let fix = "check which columns are bid and which ask, or mend the row";
+    Err(DataError::cell(path, (row.line, &name), &text, problem, fix))
 }
 
 /// Bars after the first whose open is the close before (on both sides of quote bars).
@@ -227,13 +194,10 @@ pub(super) fn replace_opens(times: &Times, bid: &mut Ohlc, mut ask: Option<&mut 
 }
 
 /// Four times the largest position that starting cash can open, at the lowest price, must fit 32 bits.
-pub(super) fn check_fit(
-    path: &str,
-    rows: &[RawRow],
-    instrument: &Instrument,
-    bid: &Ohlc,
-) -> Result<(), DataError> {
-    let Some((at, &lowest)) = bid.low.iter().enumerate().min_by_key(|(_, low)| **low) else { return Ok(()) };
+pub(super) fn check_fit(all: &Collector<'_>) -> Result<(), DataError> {
+    let (path, instrument) = (all.path, &all.instrument);
+    let lowest = all.bid.low.iter().enumerate().min_by_key(|(_, low)| **low);
+    let Some((at, &lowest)) = lowest else { return Ok(()) };
     let lots = instrument.largest_start_lots(lowest).unwrap_or(i128::MAX / 4);
     if lots.saturating_mul(4) <= i128::from(i32::MAX) {
         return Ok(());
@@ -243,7 +207,7 @@ pub(super) fn check_fit(
         instrument.start_cash, instrument.quote_currency
     );
     let fix = "use a larger lot, less cash or less leverage, or drop the cheap years";
-    let line = rows.get(at).map_or(0, |r| r.line);
+    let line = all.lines.get(at).copied().unwrap_or_default();
     Err(DataError::cell(path, (line, "low"), &instrument.price(lowest).to_string(), problem, fix))
 }
 

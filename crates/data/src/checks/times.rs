@@ -4,8 +4,6 @@ use std::collections::HashMap;
 
 use crate::{
     error::DataError,
-    load::LoadOptions,
-    raw::RawRow,
     source::{Basis, StampSide},
 };
 
@@ -29,26 +27,25 @@ pub(super) struct Times {
 /// Finds bar length and stamp side, and the two ends of every bar. Rows are in order.
 pub(super) fn times(
     path: &str,
-    rows: &[RawRow],
-    known: Option<StampSide>,
-    options: &LoadOptions,
+    stamps: &[i64],
+    known: Option<(StampSide, Basis)>,
+    bar_seconds: Option<i64>,
 ) -> Result<Times, DataError> {
-    let bar_ns = bar_length(path, rows, options)?;
-    let (side, basis) = match (options.stamp_side, known) {
-        (Some(side), _) => (side, Basis::Given),
-        (None, Some(side)) => (side, Basis::Known),
-        (None, None) => match infer_side(rows, bar_ns) {
-            Some(side) => (side, Basis::Inferred),
-            None => (StampSide::Open, Basis::Assumed),
-        },
+    let bar_ns = bar_length(path, stamps, bar_seconds)?;
+    let (side, basis) = match (known, infer_side(stamps, bar_ns)) {
+        (Some(known), _) => known,
+        (None, Some(side)) => (side, Basis::Inferred),
+        (None, None) => (StampSide::Open, Basis::Assumed),
     };
-    let stamp = |i: usize| rows[i].stamp_ns;
-    let (mut open_ns, mut close_ns, mut trimmed) = (Vec::new(), Vec::new(), 0);
-    for i in 0..rows.len() {
+    let rows = stamps.len();
+    let stamp = |i: usize| stamps[i];
+    let (mut open_ns, mut close_ns) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+    let mut trimmed = 0;
+    for i in 0..rows {
         let (open, close, whole) = match side {
             StampSide::Open => {
                 let end = stamp(i).saturating_add(bar_ns);
-                let limit = if i + 1 < rows.len() { stamp(i + 1) } else { i64::MAX };
+                let limit = if i + 1 < rows { stamp(i + 1) } else { i64::MAX };
                 (stamp(i), end.min(limit), end <= limit)
             }
             StampSide::Close => {
@@ -65,27 +62,27 @@ pub(super) fn times(
 }
 
 /// The most common step (the shorter of two equally common), unless given.
-fn bar_length(path: &str, rows: &[RawRow], options: &LoadOptions) -> Result<i64, DataError> {
+fn bar_length(path: &str, stamps: &[i64], bar_seconds: Option<i64>) -> Result<i64, DataError> {
     let file = |problem: String, fix: &str| DataError::file(path, problem, fix);
-    if let Some(seconds) = options.bar_seconds {
+    if let Some(seconds) = bar_seconds {
         return (1..=366 * 86_400).contains(&seconds).then(|| seconds * SECOND).ok_or_else(|| {
             file(format!("cannot have bars of {seconds} s"), "give bar_seconds from 1 to a year")
         });
     }
     let mut counts: HashMap<i64, usize> = HashMap::new();
-    for w in rows.windows(2) {
-        *counts.entry(w[1].stamp_ns.saturating_sub(w[0].stamp_ns)).or_default() += 1;
+    for w in stamps.windows(2) {
+        *counts.entry(w[1].saturating_sub(w[0])).or_default() += 1;
     }
     let Some((&bar, _)) = counts.iter().max_by_key(|(step, count)| (**count, std::cmp::Reverse(**step)))
     else {
         return Err(file("has a single row, which tells no bar length".into(), "give bar_seconds"));
     };
     let shorter: usize = counts.iter().filter(|(step, _)| **step < bar).map(|(_, count)| count).sum();
-    if shorter * 100 > rows.len() {
+    if shorter * 100 > stamps.len() {
         let problem = format!(
             "mixes bar lengths: the most common step is {} s and {shorter} of {} steps are shorter",
             bar / SECOND,
-            rows.len() - 1
+            stamps.len() - 1
         );
         return Err(file(problem, "divide the file by bar length, or give bar_seconds"));
     }
@@ -96,13 +93,13 @@ fn bar_length(path: &str, rows: &[RawRow], options: &LoadOptions) -> Result<i64,
 ///
 /// Sessions begin and end at full or half hours. With bars shorter than that, stamps are closes if most sessions begin one
 /// bar after such a moment and end on one, and opens if most begin on one and end one bar before. `None` if neither.
-fn infer_side(rows: &[RawRow], bar_ns: i64) -> Option<StampSide> {
+fn infer_side(stamps: &[i64], bar_ns: i64) -> Option<StampSide> {
     if bar_ns >= HALF_HOUR || HALF_HOUR % bar_ns != 0 {
         return None;
     }
-    let breaks: Vec<(i64, i64)> = rows
+    let breaks: Vec<(i64, i64)> = stamps
         .windows(2)
-        .map(|w| (w[0].stamp_ns, w[1].stamp_ns))
+        .map(|w| (w[0], w[1]))
         .filter(|(last, first)| first.saturating_sub(*last) >= SESSION_BREAK)
         .collect();
     let share = |end: i64, start: i64| {

@@ -2,43 +2,49 @@
 
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use super::times::Times;
-use crate::{error::DataError, instrument::Instrument, raw::RawRow, source::Repairs};
+use super::{Collector, RawBar, Volume, times::Times};
+use crate::{error::DataError, instrument::Instrument};
 
 const NS_PER_HOUR: i128 = 3_600_000_000_000;
 
-/// Volume of each bar in lots, rounded down (against the trader: it caps fills), and whether the file has it.
-pub(super) fn volume(
-    path: &str,
-    rows: &[RawRow],
-    instrument: &Instrument,
-    times: &Times,
-    repairs: &mut Repairs,
-) -> Result<(Vec<i64>, bool), DataError> {
-    if rows.iter().any(|row| row.volume.is_none()) {
-        return Ok((preset(instrument, times), false));
-    }
-    let mut lots = Vec::with_capacity(rows.len());
-    for row in rows {
-        let volume = row.volume.unwrap_or_default();
-        let refuse =
-            |problem, fix| DataError::cell(path, (row.line, "volume"), &volume.to_string(), problem, fix);
-        if volume < Decimal::ZERO {
-            return Err(refuse("is below zero", "mend the volume or remove the row"));
+/// A row's volume in lots, rounded down (against the trader: it caps fills); an empty cell is none, and is counted.
+pub(super) fn lots(all: &mut Collector<'_>, row: &RawBar) -> Result<Option<i64>, DataError> {
+    let volume = match row.volume {
+        Volume::None => return Ok(None),
+        Volume::Missing => {
+            all.repairs.volumes_missing += 1;
+            return Ok(Some(0));
         }
-        let whole = volume
-            .checked_div(instrument.lot)
-            .map(|v| v.round_dp_with_strategy(0, RoundingStrategy::ToZero))
-            .and_then(|v| i64::try_from(v).ok())
-            .ok_or_else(|| refuse("does not fit 64 bits in lots", "give an instrument with a larger lot"))?;
-        repairs.volumes_below_lot += u64::from(whole == 0 && volume > Decimal::ZERO);
-        lots.push(whole);
+        Volume::Of(volume) => volume,
+    };
+    let refuse =
+        |problem, fix| DataError::cell(all.path, (row.line, "volume"), &volume.to_string(), problem, fix);
+    if volume < Decimal::ZERO {
+        return Err(refuse("is below zero", "mend the volume or remove the row"));
     }
-    // A column of zeros says that nobody counted, not that nobody traded.
-    if lots.iter().all(|&v| v == 0) && repairs.volumes_below_lot == 0 {
-        return Ok((preset(instrument, times), false));
+    let whole = volume
+        .checked_div(all.instrument.lot)
+        .map(|v| v.round_dp_with_strategy(0, RoundingStrategy::ToZero))
+        .and_then(|v| i64::try_from(v).ok())
+        .ok_or_else(|| refuse("does not fit 64 bits in lots", "give an instrument with a larger lot"))?;
+    all.repairs.volumes_below_lot += u64::from(whole == 0 && volume > Decimal::ZERO);
+    all.volume_said = true;
+    Ok(Some(whole))
+}
+
+/// Fills the column from the preset where the file has none, and says whether it has. A column of zeros says that nobody
+/// counted, not that nobody traded; a column of empty cells says nothing.
+pub(super) fn finish(all: &mut Collector<'_>, times: &Times) -> bool {
+    let counted = all.volume.iter().any(|&v| v != 0) || all.repairs.volumes_below_lot > 0;
+    let complete = all.volume.len() == all.stamps.len();
+    if all.volume_said && counted && complete {
+        return true;
     }
-    Ok((lots, true))
+    if !all.volume_said {
+        all.repairs.volumes_missing = 0;
+    }
+    all.volume = preset(&all.instrument, times);
+    false
 }
 
 fn preset(instrument: &Instrument, times: &Times) -> Vec<i64> {

@@ -1,20 +1,71 @@
-//! Which column is what: by the header's names, or by number and content where there is no header.
+//! Where each thing is in a row, and what the caller says about that.
 
-use super::delimited::Cells;
-use crate::stamp;
+use super::row::Row;
+
+/// Names of the four prices.
+pub(crate) const PRICES: [&str; 4] = ["open", "high", "low", "close"];
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    Stamp,
+pub enum Field {
+    /// The bar's stamp, or its date.
+    Time,
+    /// Time of day, beside a date.
+    TimeOfDay,
+    /// Name of what is traded, in files of several.
     Symbol,
+    /// Open, high, low or close (0 to 3): of trades, or of the bid.
     Bid(usize),
+    /// Open, high, low or close of the ask.
     Ask(usize),
+    /// Traded volume.
     Volume,
 }
 
-/// Names of the four prices, in the order of [`Role::Bid`] and [`Role::Ask`].
-pub(crate) const PRICES: [&str; 4] = ["open", "high", "low", "close"];
+impl Field {
+    /// A field by its name: `time`, `clock`, `symbol`, `open` … `close`, `bid_open` … `ask_close`, `volume`.
+    pub fn by_name(name: &str) -> Option<Self> {
+        let price = |name: &str| PRICES.iter().position(|p| *p == name);
+        match name {
+            "time" => Some(Self::Time),
+            "clock" => Some(Self::TimeOfDay),
+            "symbol" => Some(Self::Symbol),
+            "volume" => Some(Self::Volume),
+            _ => None
+                .or_else(|| price(name).map(Self::Bid))
+                .or_else(|| name.strip_prefix("bid_").and_then(price).map(Self::Bid))
+                .or_else(|| name.strip_prefix("ask_").and_then(price).map(Self::Ask)),
+        }
+    }
+}
+
+/// Columns that the caller names, such as `time=Date,close=Last,volume=none`: a header's name, or `#3` for the third column.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnMap(Vec<(Field, String)>);
+
+impl std::str::FromStr for ColumnMap {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut map = Vec::new();
+        for part in text.split(',').filter(|p| !p.trim().is_empty()) {
+            let wrong = || {
+                format!(
+                    "'{}' names no column: write FIELD=COLUMN with a field of time, clock, symbol, open, high, low, close, \
+                     bid_open … ask_close, volume, and a name of the header or #1, #2, …",
+                    part.trim()
+                )
+            };
+            let (field, column) = part.split_once('=').ok_or_else(wrong)?;
+            let field = Field::by_name(field.trim()).ok_or_else(wrong)?;
+            if map.iter().any(|(f, _)| *f == field) {
+                return Err(format!("'{}' is said twice", part.trim()));
+            }
+            map.push((field, column.trim().to_owned()));
+        }
+        Ok(Self(map))
+    }
+}
 
 /// Where each thing is in a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +79,10 @@ pub(crate) struct Columns {
     pub(crate) unused: Vec<String>,
     /// The convention that this layout belongs to, if it is a known vendor's.
     pub(crate) vendor: Option<Vendor>,
+    /// The only stamp is named as the bar's end.
+    pub(crate) stamp_is_close: bool,
+    /// The header says that stamps are UTC.
+    pub(crate) in_utc: bool,
 }
 
 /// Layouts whose stamp convention is documented by who writes them.
@@ -41,6 +96,10 @@ pub(crate) enum Vendor {
     MetaTrader,
     /// Semicolons, no header, compact stamps: stamps are closes.
     NinjaTrader,
+    /// Klines, with or without header: stamps are opens.
+    Binance,
+    /// Milliseconds since midnight, the date in the file's name: stamps are opens.
+    Lean,
 }
 
 impl Vendor {
@@ -50,100 +109,71 @@ impl Vendor {
             Self::Dukascopy => "Dukascopy layout",
             Self::MetaTrader => "MetaTrader layout",
             Self::NinjaTrader => "NinjaTrader layout",
+            Self::Binance => "Binance klines layout",
+            Self::Lean => "QuantConnect Lean layout",
         }
     }
 }
 
-/// What a header name means, or `None` for a column that is not used.
-fn role(name: &str) -> Option<Role> {
-    let name: String = name
-        .trim()
-        .trim_matches(|c| c == '<' || c == '>')
-        .chars()
-        .filter(|c| c.is_ascii_alphanumeric())
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
-    if let Some(role) = price(&name).map(Role::Bid) {
-        return Some(role);
-    }
-    for (side, of) in [("bid", Role::Bid as fn(usize) -> Role), ("ask", Role::Ask as fn(usize) -> Role)] {
-        let rest = name.strip_prefix(side).or_else(|| name.strip_suffix(side));
-        if let Some(field) = rest.and_then(price) {
-            return Some(of(field));
-        }
-    }
-    match name.as_str() {
-        "timestamp" | "date" | "datetime" | "time" | "gmttime" | "localtime" | "opentime" | "ts" | "unix"
-        | "unixs" | "unixms" => Some(Role::Stamp),
-        "symbol" | "ticker" | "instrument" => Some(Role::Symbol),
-        "volume" | "v" | "vol" => Some(Role::Volume),
-        _ => None,
-    }
+/// Columns as they are found, before all of them must be there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) columns: Columns,
+    pub(crate) stamp: Option<usize>,
+    pub(crate) bid: [Option<usize>; 4],
+    pub(crate) ask: [Option<usize>; 4],
 }
 
-fn price(name: &str) -> Option<usize> {
-    match name {
-        "last" => Some(3),
-        _ => PRICES.iter().position(|p| *p == name || p[..1] == *name),
-    }
-}
-
-/// Whether a first row is a header: it has letters, and no cell of it is a number or a stamp.
-pub(crate) fn is_header(cells: &Cells<'_>) -> bool {
-    let letters = cells.iter().any(|c| c.bytes().any(|b| b.is_ascii_alphabetic()));
-    letters && !cells.iter().any(|c| super::delimited::decimal(c).is_some() || stamp::looks_like_stamp(c))
-}
-
-/// Columns by a header's names.
-///
-/// # Errors
-/// What is missing or twofold, in words.
-pub(crate) fn from_header(header: &Cells<'_>, first: &Cells<'_>) -> Result<Columns, String> {
-    let mut columns = Columns::default();
-    let (mut stamps, mut bid, mut ask) = (Vec::new(), [None; 4], [None; 4]);
-    let twice = |name: &str| format!("has two columns for one thing: the second is \"{name}\"");
-    for (at, name) in header.iter().enumerate() {
-        let slot = match role(name) {
-            Some(Role::Stamp) => {
-                stamps.push((at, name));
-                continue;
+impl Found {
+    /// Puts what the caller says in place of what was found. `names` are the header's.
+    pub(crate) fn apply(&mut self, map: &ColumnMap, names: Option<&Row>, width: usize) -> Result<(), String> {
+        for (field, column) in &map.0 {
+            let at = if column == "none" {
+                None
+            } else if let Some(number) = column.strip_prefix('#').and_then(|n| n.parse::<usize>().ok()) {
+                if number == 0 || number > width {
+                    return Err(format!("has {width} columns and no column {column}"));
+                }
+                Some(number - 1)
+            } else {
+                let found = names.and_then(|n| n.cells().position(|c| c.eq_ignore_ascii_case(column)));
+                Some(found.ok_or_else(|| match names {
+                    Some(names) => {
+                        let all: Vec<&str> = names.cells().collect();
+                        format!("has no column named {column:?}, only {}", all.join(", "))
+                    }
+                    None => format!("has no header, so that no column is named {column:?}: write #1, #2, …"),
+                })?)
+            };
+            match field {
+                Field::Time => {
+                    self.stamp = at;
+                    (self.columns.time_of_day, self.columns.stamp_is_close) = (None, false);
+                }
+                Field::TimeOfDay => self.columns.time_of_day = at,
+                Field::Symbol => self.columns.symbol = at,
+                Field::Bid(i) => self.bid[*i] = at,
+                Field::Ask(i) => self.ask[*i] = at,
+                Field::Volume => self.columns.volume = at,
             }
-            Some(Role::Bid(field)) => &mut bid[field],
-            Some(Role::Ask(field)) => &mut ask[field],
-            Some(Role::Symbol) => &mut columns.symbol,
-            Some(Role::Volume) => &mut columns.volume,
-            None => {
-                columns.unused.push(if name.is_empty() {
-                    format!("#{}", at + 1)
-                } else {
-                    (*name).to_owned()
-                });
-                continue;
-            }
-        };
-        if slot.replace(at).is_some() {
-            return Err(twice(name));
         }
-    }
-    match stamps.as_slice() {
-        [(at, name)] => {
-            columns.stamp = *at;
-            let day_first = first.get(*at).is_some_and(|s| s.contains('.') && s.contains(':'));
-            let dukascopy = matches!(name.to_ascii_lowercase().as_str(), "time" | "gmt time" | "local time");
-            columns.vendor = (day_first && dukascopy).then_some(Vendor::Dukascopy);
+        // A close alone, if the caller says that it is one, is a bar without range.
+        let said = |f: Field| map.0.iter().any(|(field, _)| *field == f);
+        if said(Field::Bid(3)) && self.bid[..3].iter().all(Option::is_none) {
+            self.bid = [self.bid[3]; 4];
         }
-        [(date, _), (time, _)] if first.get(*time).is_some_and(|t| stamp::looks_like_time(t)) => {
-            (columns.stamp, columns.time_of_day) = (*date, Some(*time));
-            columns.vendor = Some(Vendor::MetaTrader);
-        }
-        [] => return Err("has no column for the time".into()),
-        [_, (_, name), ..] => return Err(twice(name)),
+        Ok(())
     }
-    columns.bid = all(bid, if ask.iter().any(Option::is_some) { "bid_" } else { "" })?;
-    if ask.iter().any(Option::is_some) {
-        columns.ask = Some(all(ask, "ask_")?);
+
+    /// All columns that bars need, or which is missing.
+    pub(crate) fn finish(self) -> Result<Columns, String> {
+        let Self { mut columns, stamp, bid, ask } = self;
+        columns.stamp = stamp.ok_or("has no column for the time")?;
+        let quotes = ask.iter().any(Option::is_some);
+        columns.bid = all(bid, if quotes { "bid_" } else { "" })?;
+        columns.ask = if quotes { Some(all(ask, "ask_")?) } else { None };
+        Ok(columns)
     }
-    Ok(columns)
 }
 
 fn all(found: [Option<usize>; 4], side: &str) -> Result<[usize; 4], String> {
@@ -154,78 +184,17 @@ fn all(found: [Option<usize>; 4], side: &str) -> Result<[usize; 4], String> {
     Ok(out)
 }
 
-/// Columns of a file without header, by how many numbers follow the stamp: 4 prices; 5 with volume; 6 with volume and
-/// trade count; 8 for bid and ask prices. An unusual order shows as high below low in the checks.
-///
-/// # Errors
-/// What does not fit, in words.
-pub(crate) fn from_content(first: &Cells<'_>, delimiter: u8) -> Result<Columns, String> {
-    let date = first.first().copied().unwrap_or_default();
-    if !stamp::looks_like_stamp(date) {
-        return Err("has no header, and its first column is no date or time".into());
-    }
-    let split = first.get(1).is_some_and(|t| stamp::looks_like_time(t));
-    let at = if split { 2 } else { 1 };
-    let mut columns = Columns { time_of_day: split.then_some(1), ..Columns::default() };
-    columns.bid = std::array::from_fn(|i| at + i);
-    let numbers = first.len() - at.min(first.len());
-    match numbers {
-        4 => {}
-        // MetaTrader counts ticks there, which are no lots.
-        5 if split => columns.unused.push("tick volume".into()),
-        5 => columns.volume = Some(at + 4),
-        6 => {
-            columns.volume = Some(at + 4);
-            columns.unused.push("trades".into());
-        }
-        8 => columns.ask = Some(std::array::from_fn(|i| at + 4 + i)),
-        n => return Err(format!("has no header, and {n} columns after the time: 4, 5, 6 or 8 are known")),
-    }
-    columns.vendor = match numbers {
-        5 if split => Some(Vendor::MetaTrader),
-        5 if delimiter == b';' && date.len() == 15 => Some(Vendor::NinjaTrader),
-        6 if date.bytes().all(|b| b.is_ascii_digit()) => Some(Vendor::Kraken),
-        _ => None,
-    };
-    Ok(columns)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn header_names_of_several_vendors() {
-        let quote = [
-            "timestamp",
-            "bid_open",
-            "BidHigh",
-            "bid low",
-            "close_bid",
-            "ask_open",
-            "ask_high",
-            "ask_low",
-            "ask_close",
-        ];
-        let columns = from_header(&quote.to_vec(), &vec!["2007-01-01"]).unwrap();
-        assert_eq!((columns.bid, columns.ask), ([1, 2, 3, 4], Some([5, 6, 7, 8])));
-        let short = ["timestamp", "o", "h", "l", "c", "v"];
-        assert_eq!(from_header(&short.to_vec(), &vec!["2007-01-01"]).unwrap().volume, Some(5));
-        let mt5 =
-            ["<DATE>", "<TIME>", "<OPEN>", "<HIGH>", "<LOW>", "<CLOSE>", "<TICKVOL>", "<VOL>", "<SPREAD>"];
-        let columns = from_header(&mt5.to_vec(), &vec!["2007.02.12", "11:36:00"]).unwrap();
-        assert_eq!((columns.time_of_day, columns.volume), (Some(1), Some(7)));
-        assert_eq!(columns.unused, ["<TICKVOL>", "<SPREAD>"]); // ticks are no lots
-        let swapped = ["Date", "Open", "Close", "High", "Low", "Volume"];
-        assert_eq!(from_header(&swapped.to_vec(), &vec!["11/5/2019 9:30"]).unwrap().bid, [1, 3, 4, 2]);
-    }
-
-    #[test]
-    fn missing_and_twofold_columns_are_named() {
-        let missing = from_header(&vec!["date", "open", "high", "low"], &vec!["2007-01-01"]);
-        assert_eq!(missing, Err("has no column close".into()));
-        let twice = from_header(&vec!["date", "open", "o", "high", "low", "close"], &vec!["2007-01-01"]);
-        assert!(twice.unwrap_err().contains("\"o\""));
-        assert!(from_content(&vec!["2007-01-01", "1", "2"], b',').unwrap_err().contains("2 columns"));
+    fn maps_are_read_and_refused() {
+        assert!("time=Date, close=Last,volume=none".parse::<ColumnMap>().is_ok());
+        for (text, words) in
+            [("Date", "names no column"), ("colour=red", "names no column"), ("open=a,open=b", "twice")]
+        {
+            assert!(text.parse::<ColumnMap>().unwrap_err().contains(words), "{text}");
+        }
     }
 }

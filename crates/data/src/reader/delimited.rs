@@ -1,312 +1,224 @@
-//! Delimited text: commas, semicolons or tabs, with or without header, any line ends.
+//! Delimited text: tabs, semicolons, bars, commas or blanks, with or without words before and after the table.
 
-use csv::{ReaderBuilder, StringRecord};
-use jiff::tz::TimeZone;
-use rust_decimal::Decimal;
-
-use super::columns::{self, Columns, PRICES, Vendor};
-use crate::{
-    error::DataError,
-    instrument::{Instrument, zone},
-    load::LoadOptions,
-    raw::{RawRow, RawTable},
-    source::{Basis, StampSide},
-    stamp::{self, StampFormat},
+use super::{
+    lines::{Line, Lines},
+    numbers,
+    row::{Facts, Row, Rows},
 };
+use crate::{error::DataError, stamp};
 
-/// A row's cells, trimmed.
-pub(crate) type Cells<'a> = Vec<&'a str>;
-
-/// Delimiters in the order that wins a tie: commas last, for they may also be in numbers.
-const DELIMITERS: [(u8, &str); 3] = [(b'\t', "tab"), (b';', "semicolon"), (b',', "comma")];
-/// Lines that are looked at to tell the delimiter.
-const SNIFFED_LINES: usize = 50;
-
-/// Reads a whole file.
-///
-/// # Errors
-/// [`DataError`] naming line and field of the first thing that cannot be read.
-pub(crate) fn read(
-    path: &str,
-    bytes: &[u8],
-    instrument: &Instrument,
-    options: &LoadOptions,
-) -> Result<RawTable, DataError> {
-    let text = utf8(path, bytes)?;
-    let delimiter = sniff(text);
-    let records = split(path, text, delimiter)?;
-    let [(first_line, first), ..] = records.as_slice() else {
-        return Err(DataError::file(path, "has no rows", "give a file with bars"));
-    };
-    let has_header = columns::is_header(&cells(first));
-    let rows = &records[usize::from(has_header)..];
-    let Some((_, first_row)) = rows.first() else {
-        return Err(DataError::file(path, "has a header and no rows", "give a file with bars"));
-    };
-    let columns = if has_header {
-        columns::from_header(&cells(first), &cells(first_row))
-    } else {
-        columns::from_content(&cells(first_row), delimiter)
-    }
-    .map_err(|problem| {
-        let fix = "name the columns in a header: timestamp, open, high, low, close, volume \
-                   (or bid_open … ask_close), each once";
-        DataError::line(path, *first_line, problem, fix)
-    })?;
-    let rows = of_symbol(path, rows, &columns, options.symbol.as_deref())?;
-    read_rows(path, &rows, columns, Layout { delimiter, has_header }, instrument, options)
+/// Delimiters in the order that wins: commas late, for they may also be in numbers; blanks last, for they are in stamps.
+pub(crate) const DELIMITERS: [(u8, &str); 5] =
+    [(b'\t', "tab"), (b';', "semicolon"), (b'|', "bar"), (b',', "comma"), (b' ', "blank")];
+/// A delimiter by its name: `comma`, `semicolon`, `tab`, `bar` or `blank`.
+pub fn delimiter(name: &str) -> Option<u8> {
+    DELIMITERS.iter().find(|d| d.1 == name).map(|d| d.0)
 }
 
-struct Layout {
+/// Lines that are looked at to tell the delimiter, and where the table begins.
+const SNIFFED_LINES: usize = 60;
+/// A stamp and four prices.
+const FEWEST_CELLS: usize = 5;
+/// Lines of words after a table.
+const MAX_FOOTER_LINES: usize = 5;
+
+/// Rows of delimited text.
+pub(crate) struct Delimited {
+    lines: Lines,
     delimiter: u8,
-    has_header: bool,
+    width: usize,
+    skipped: u64,
+    line: Line,
+    /// The first row, to know it where it is repeated.
+    first: Row,
 }
 
-fn read_rows(
-    path: &str,
-    rows: &[&(u64, StringRecord)],
-    columns: Columns,
-    layout: Layout,
-    instrument: &Instrument,
-    options: &LoadOptions,
-) -> Result<RawTable, DataError> {
-    let texts: Vec<String> = rows.iter().map(|(_, record)| stamp_text(record, &columns)).collect();
-    let format = match options.date_order {
-        Some(order) => stamp::detect(texts.iter().map(String::as_str)).map_or_else(
-            |_| StampFormat::Calendar { order, zoned: false },
-            |found| match found {
-                StampFormat::Calendar { zoned, .. } => StampFormat::Calendar { order, zoned },
-                unix => unix,
-            },
-        ),
-        None => stamp::detect(texts.iter().map(String::as_str)).map_err(|problem| {
-            let (line, text) = (rows.first().map_or(1, |r| r.0), texts.first().map_or("", String::as_str));
-            DataError::cell(
-                path,
-                (line, "timestamp"),
-                text,
-                problem,
-                "say date_order, or write stamps like 2017-01-31 22:00:00",
-            )
-        })?,
-    };
-    let (time_zone, zone) = stamp_zone(path, format, instrument, options)?;
-    // `after` settles which of two equal wall times a clock change means. In a newest-first file it cannot, and the two
-    // come out as duplicates, which the checks refuse.
-    let mut out = Vec::with_capacity(rows.len());
-    let mut after = None;
-    for ((line, record), text) in rows.iter().zip(texts) {
-        let stamp_ns = stamp::parse(&text, format, &zone, after).map_err(|problem| {
-            DataError::cell(path, (*line, "timestamp"), &text, problem, "mend the stamp or remove the row")
-        })?;
-        after = Some(stamp_ns);
-        let prices = |side: &str, at: &[usize; 4]| -> Result<[Decimal; 4], DataError> {
-            let mut prices = [Decimal::ZERO; 4];
-            for (field, price) in prices.iter_mut().enumerate() {
-                *price = number(path, *line, &format!("{side}{}", PRICES[field]), record, at[field])?;
-            }
-            Ok(prices)
-        };
-        out.push(RawRow {
-            line: *line,
-            stamp: text,
-            stamp_ns,
-            bid: prices(if columns.ask.is_some() { "bid_" } else { "" }, &columns.bid)?,
-            ask: columns.ask.as_ref().map(|at| prices("ask_", at)).transpose()?,
-            volume: columns.volume.map(|at| number(path, *line, "volume", record, at)).transpose()?,
+/// Tells the delimiter and passes over the words before the table.
+pub(crate) fn open(mut lines: Lines, given: Option<u8>) -> Result<(Delimited, Facts), DataError> {
+    let sniffed: Vec<Line> = lines.peek(SNIFFED_LINES)?.cloned().collect();
+    let widths =
+        |delimiter: u8| -> Vec<usize> { sniffed.iter().map(|l| width(&l.text, delimiter)).collect() };
+    let delimiter = given.unwrap_or_else(|| {
+        let scored = DELIMITERS.map(|(delimiter, _)| {
+            let widths = widths(delimiter);
+            let (most, lines) = usual(&widths);
+            (delimiter, most, lines * 2 > widths.len())
         });
-    }
-    let vendor = columns.vendor;
-    let quotes = columns.ask.is_some();
-    let delimiter = DELIMITERS.iter().find(|d| d.0 == layout.delimiter).map_or("comma", |d| d.1);
-    let header = if layout.has_header { "with header" } else { "without header" };
-    let kind = match (vendor, quotes) {
-        (Some(vendor), _) => format!(", {}", vendor.name()),
-        (None, true) => ", quote bars".to_owned(),
-        (None, false) => String::new(),
-    };
-    Ok(RawTable {
-        rows: out,
-        format: format!("{delimiter}-separated text {header}{kind}"),
-        stamp_format: format.describe(),
-        stamp_side: match vendor {
-            Some(Vendor::NinjaTrader) => Some(StampSide::Close),
-            Some(Vendor::Kraken | Vendor::Dukascopy | Vendor::MetaTrader) => Some(StampSide::Open),
-            None => None,
-        },
-        time_zone,
-        columns_unused: columns.unused,
-    })
-}
-
-fn stamp_zone(
-    path: &str,
-    format: StampFormat,
-    instrument: &Instrument,
-    options: &LoadOptions,
-) -> Result<((String, Basis), TimeZone), DataError> {
-    let (name, basis) = match (format, &options.time_zone) {
-        (StampFormat::Unix(_) | StampFormat::Calendar { zoned: true, .. }, _) => ("UTC", Basis::InFile),
-        (_, Some(given)) => (given.as_str(), Basis::Given),
-        (_, None) => (instrument.stamp_time_zone.as_str(), Basis::Assumed),
-    };
-    let zone = zone(name).ok_or_else(|| {
-        DataError::file(
-            path,
-            format!("cannot be read in time zone {name:?}"),
-            "use an IANA name such as America/New_York",
-        )
-    })?;
-    Ok(((name.to_owned(), basis), zone))
-}
-
-fn utf8<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, DataError> {
-    std::str::from_utf8(bytes).map_err(|e| {
-        let line = bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count() as u64 + 1;
-        DataError::line(path, line, "is not UTF-8", "save the file as UTF-8")
-    })
-}
-
-/// The delimiter that splits the first lines into the most cells, the same number in each.
-fn sniff(text: &str) -> u8 {
-    let lines: Vec<&str> =
-        text.split(['\n', '\r']).filter(|l| !l.trim().is_empty()).take(SNIFFED_LINES).collect();
-    let score = |delimiter: u8| {
-        let counts = lines.iter().map(|l| l.bytes().filter(|&b| b == delimiter).count());
-        let (least, most) = (counts.clone().min().unwrap_or(0), counts.max().unwrap_or(0));
-        (least == most && least > 0, least)
-    };
-    // `max_by_key` takes the last of equals, so the winner of a tie comes last.
-    DELIMITERS.iter().rev().map(|d| d.0).max_by_key(|&d| score(d)).unwrap_or(b',')
-}
-
-fn split(path: &str, text: &str, delimiter: u8) -> Result<Vec<(u64, StringRecord)>, DataError> {
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter)
-        .has_headers(false)
-        .flexible(true)
-        .trim(csv::Trim::All)
-        .from_reader(text.as_bytes());
-    let mut records = Vec::new();
-    let mut width = None;
-    let mut lines = Lines { text: text.as_bytes(), seen: 0, line: 1 };
-    for record in reader.records() {
-        let record = record.map_err(|e| {
-            DataError::file(path, format!("cannot be split into rows ({e})"), "mend the file")
-        })?;
-        let line = lines.at(record.position().map_or(0, csv::Position::byte));
-        if record.iter().all(str::is_empty) {
-            continue; // a line of blanks or of delimiters alone
+        let likely = scored.iter().find(|(_, most, covers)| *most >= FEWEST_CELLS && *covers);
+        // `max_by_key` takes the last of equals, so the winner of a tie comes last.
+        let best = scored.iter().rev().filter(|s| s.0 != b' ').max_by_key(|s| (s.2, s.1));
+        likely.or(best).map_or(b',', |s| s.0)
+    });
+    let widths = widths(delimiter);
+    let (width, _) = usual(&widths);
+    let mut skipped = 0;
+    let mut line = Line::default();
+    // What looks like a bar is never passed over: it may be a row that lost a cell. A header may be one cell narrower than
+    // rows that end with a delimiter.
+    for (i, found) in sniffed.iter().enumerate() {
+        if widths[i] == width
+            || widths[i] + 1 == width
+            || is_bar_like(&found.text, delimiter)
+            || i + 1 == sniffed.len()
+        {
+            break;
         }
-        let expected = *width.get_or_insert(record.len());
-        if record.len() != expected {
-            let problem = format!("has {} columns, and the first line has {expected}", record.len());
-            let fix = "make every row as wide as the first, and remove lines that are no bars";
-            return Err(DataError::line(path, line, problem, fix));
-        }
-        records.push((line, record));
+        lines.next(&mut line)?;
+        skipped += 1;
     }
-    Ok(records)
+    let name = DELIMITERS.iter().find(|d| d.0 == delimiter).map_or("text", |d| d.1);
+    let facts =
+        Facts { format: format!("{name}-separated text"), delimiter: Some(delimiter), ..Facts::default() };
+    Ok((Delimited { lines, delimiter, width: 0, skipped, line, first: Row::default() }, facts))
 }
 
-/// Line numbers by byte offset. The csv crate's own count stands before the line ends that it skips next.
-struct Lines<'a> {
-    text: &'a [u8],
-    seen: usize,
-    line: u64,
+/// The most common width (the larger of two equally common), and how many lines have it.
+fn usual(widths: &[usize]) -> (usize, usize) {
+    let count = |w: usize| widths.iter().filter(|&&x| x == w).count();
+    widths.iter().map(|&w| (count(w), w)).max().map_or((0, 0), |(n, w)| (w, n))
 }
 
-impl Lines<'_> {
-    /// The line that the first content at or after `byte` is on; offsets must ascend.
-    fn at(&mut self, byte: u64) -> u64 {
-        let start = usize::try_from(byte).unwrap_or(usize::MAX).min(self.text.len());
-        let blank = self.text[start..].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
-        for at in self.seen..start + blank {
-            let next = self.text.get(at + 1);
-            let ends = self.text[at] == b'\n' || (self.text[at] == b'\r' && next != Some(&b'\n'));
-            self.line += u64::from(ends);
+fn width(line: &str, delimiter: u8) -> usize {
+    let mut row = Row::default();
+    split(line, delimiter, &mut row);
+    row.len()
+}
+
+fn is_bar_like(line: &str, delimiter: u8) -> bool {
+    let mut row = Row::default();
+    split(line, delimiter, &mut row);
+    row.cells().take(2).any(stamp::looks_like_stamp)
+        && row.cells().skip(1).any(|c| numbers::plain(c).is_some())
+}
+
+/// Cuts a line into cells; false if a quotation mark is not closed. Quotes may hold delimiters; two of them are one.
+fn split(line: &str, delimiter: u8, row: &mut Row) -> bool {
+    let line = line.trim_matches(|c: char| c == '\u{feff}' || (c == ' ' && delimiter == b' '));
+    let mut rest = line;
+    loop {
+        if delimiter == b' ' {
+            rest = rest.trim_start_matches(' ');
         }
-        self.seen = self.seen.max(start + blank);
-        self.line
-    }
-}
-
-/// The rows of one symbol, where a file holds several one below the other.
-fn of_symbol<'a>(
-    path: &str,
-    rows: &'a [(u64, StringRecord)],
-    columns: &Columns,
-    wanted: Option<&str>,
-) -> Result<Vec<&'a (u64, StringRecord)>, DataError> {
-    let Some(at) = columns.symbol else { return Ok(rows.iter().collect()) };
-    let symbol = |row: &(u64, StringRecord)| row.1.get(at).unwrap_or_default().to_owned();
-    let first = rows.first().map(symbol).unwrap_or_default();
-    let wanted = match wanted {
-        Some(wanted) => wanted,
-        None => match rows.iter().find(|r| symbol(r) != first) {
-            None => &first,
-            Some(row) => {
-                let problem = "holds several symbols".to_owned();
-                let (line, text) = (row.0, symbol(row));
-                return Err(DataError::cell(
-                    path,
-                    (line, "symbol"),
-                    &text,
-                    problem,
-                    "say which symbol to load",
-                ));
+        let start = rest.trim_start_matches(' ');
+        if let Some(quoted) = start.strip_prefix('"') {
+            let mut cell = String::new();
+            let mut tail = quoted;
+            loop {
+                let Some(end) = tail.find('"') else {
+                    row.push(rest);
+                    return false;
+                };
+                cell.push_str(&tail[..end]);
+                tail = &tail[end + 1..];
+                match tail.strip_prefix('"') {
+                    Some(more) => {
+                        cell.push('"');
+                        tail = more;
+                    }
+                    None => break,
+                }
             }
-        },
-    };
-    let chosen: Vec<_> = rows.iter().filter(|r| r.1.get(at) == Some(wanted)).collect();
-    if chosen.is_empty() {
-        return Err(DataError::file(
-            path,
-            format!("has no rows of symbol {wanted:?}"),
-            format!("the first is {first:?}"),
-        ));
-    }
-    Ok(chosen)
-}
-
-fn cells(record: &StringRecord) -> Cells<'_> {
-    record.iter().collect()
-}
-
-fn stamp_text(record: &StringRecord, columns: &Columns) -> String {
-    let date = record.get(columns.stamp).unwrap_or_default();
-    match columns.time_of_day.and_then(|at| record.get(at)) {
-        Some(time) => format!("{date} {time}"),
-        None => date.to_owned(),
-    }
-}
-
-/// A decimal number as files write them, exact; scientific notation included. `None` for anything else.
-pub(crate) fn decimal(text: &str) -> Option<Decimal> {
-    if !text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E')) {
-        return None;
-    }
-    if text.bytes().any(|b| matches!(b, b'e' | b'E')) {
-        return Decimal::from_scientific(text).ok();
-    }
-    text.parse().ok()
-}
-
-fn number(
-    path: &str,
-    line: u64,
-    field: &str,
-    record: &StringRecord,
-    at: usize,
-) -> Result<Decimal, DataError> {
-    let text = record.get(at).unwrap_or_default();
-    decimal(text).ok_or_else(|| {
-        let problem = if text.is_empty() { "is an empty cell" } else { "is not a number" };
-        let fix = if text.contains(',') {
-            "write decimals with a point and no thousands separators"
+            let end = tail.bytes().position(|b| b == delimiter);
+            cell.push_str(&tail[..end.unwrap_or(tail.len())]);
+            row.push(&cell);
+            match end {
+                Some(end) => rest = &tail[end + 1..],
+                None => return true,
+            }
         } else {
-            "mend the cell or remove the row; missing prices are never filled in"
-        };
-        DataError::cell(path, (line, field), text, problem, fix)
-    })
+            match rest.bytes().position(|b| b == delimiter) {
+                Some(end) => {
+                    row.push(&rest[..end]);
+                    rest = &rest[end + 1..];
+                }
+                None => {
+                    row.push(rest);
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+impl Delimited {
+    /// Whether the line that was just read and all that follow are words after the table.
+    fn is_footer(&mut self) -> Result<bool, DataError> {
+        let delimiter = self.delimiter;
+        if is_bar_like(&self.line.text, delimiter) {
+            return Ok(false);
+        }
+        let after = self.lines.peek(MAX_FOOTER_LINES)?;
+        let count = after.clone().count();
+        Ok(count < MAX_FOOTER_LINES && !after.clone().any(|l| is_bar_like(&l.text, delimiter)))
+    }
+}
+
+impl Rows for Delimited {
+    fn next(&mut self, row: &mut Row) -> Result<bool, DataError> {
+        loop {
+            if !self.lines.next(&mut self.line)? {
+                return Ok(false);
+            }
+            let number = self.line.number;
+            row.start(number);
+            let text = match self.width {
+                // A header behind a comment's mark.
+                0 => self.line.text.trim_start_matches(['#', ' ']),
+                _ => self.line.text.as_str(),
+            };
+            let closed = split(text, self.delimiter, row);
+            if row.is_blank() {
+                continue; // delimiters alone
+            }
+            if self.width == 0 {
+                self.width = row.len();
+                self.first = row.clone();
+            } else if row.same_cells(&self.first) && row.cells().all(|c| numbers::plain(c).is_none()) {
+                self.skipped += 1; // the header again: files put together
+                continue;
+            }
+            if !closed {
+                let problem = "opens a quotation mark and does not close it";
+                let fix = "close the quotation mark, or remove the row";
+                return Err(DataError::line(&self.lines.origin().path, number, problem, fix));
+            }
+            let extra_is_empty = (self.width..row.len()).all(|at| row.cell(at).is_empty());
+            if row.len() < self.width || !extra_is_empty {
+                if self.is_footer()? {
+                    while self.lines.next(&mut self.line)? {
+                        self.skipped += 1;
+                    }
+                    self.skipped += 1;
+                    return Ok(false);
+                }
+                let problem = format!("has {} columns, and the first line has {}", row.len(), self.width);
+                let fix = "make every row as wide as the first, and remove lines that are no bars";
+                return Err(DataError::line(&self.lines.origin().path, number, problem, fix));
+            }
+            return Ok(true);
+        }
+    }
+
+    fn lines_skipped(&self) -> u64 {
+        self.skipped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_hold_delimiters_and_quotes() {
+        for (line, delimiter, expected) in [
+            ("a, \"1,234.5\" ,\"b \"\"c\"\"\",", b',', vec!["a", "1,234.5", "b \"c\"", ""]),
+            ("a;1,5;\"x;y\"", b';', vec!["a", "1,5", "x;y"]),
+            ("  2020-01-01   1.1 1.2", b' ', vec!["2020-01-01", "1.1", "1.2"]),
+        ] {
+            let mut row = Row::default();
+            assert!(split(line, delimiter, &mut row));
+            assert_eq!(row.cells().collect::<Vec<_>>(), expected);
+        }
+        assert!(!split("a,\"b,c", b',', &mut Row::default()));
+    }
 }

@@ -1,4 +1,18 @@
-//! Readers: one file per format, each from bytes to a [`RawTable`](crate::raw::RawTable).
+//! Readers: one file per format, each from bytes to [`Rows`](row::Rows) of texts; `table` says what they mean and hands
+//! them to the checks, row by row. Nothing holds more than the first rows.
 
 pub(crate) mod columns;
+pub(crate) mod dbn;
 pub(crate) mod delimited;
+pub(crate) mod google;
+pub(crate) mod head;
+pub(crate) mod header;
+pub(crate) mod json;
+mod json_text;
+pub(crate) mod layout;
+pub(crate) mod lines;
+pub(crate) mod numbers;
+pub(crate) mod parquet;
+pub(crate) mod row;
+mod symbols;
+pub(crate) mod table;

@@ -27,6 +27,7 @@ impl CudaDevice {
             },
         })?;
         self.allocated.fetch_add(bytes, Ordering::Relaxed);
+        self.counters.allocation();
         let memory = CudaMemory { addr, bytes };
         match self.fill(addr, bytes, 0) {
             Ok(()) => Ok(memory),
@@ -141,6 +142,7 @@ impl CudaTimer {
     pub(crate) fn stop_us(&self) -> Result<f64, DeviceError> {
         self.end.record()?;
         let what = || format!("work timed on {}", self.device);
+        self.device.counters.wait();
         // SAFETY: both events are live and recorded on one stream.
         doing(what, unsafe { result::event::synchronize(self.end.event) })?;
         // SAFETY: as above, and both are over.

@@ -20,7 +20,7 @@ pub use library::{Library, LibraryReport};
 pub(crate) use memory::{CudaMemory, CudaTimer};
 pub(crate) use program::CudaProgram;
 
-use crate::DeviceError;
+use crate::{DeviceError, counts::Counters};
 use cudarc::driver::{
     result::{self, DriverError},
     sys::{self, CUdevice_attribute},
@@ -74,6 +74,7 @@ pub struct CudaDevice {
     modules: Mutex<HashMap<String, Arc<module::Module>>>,
     blas: gemm::Blas,
     allocated: AtomicUsize,
+    counters: Counters,
     tf32: AtomicBool,
     /// Whether each command is waited for (`FOXHUNT_SYNC=1`), so that a fault names its kernel.
     careful: bool,
@@ -197,6 +198,7 @@ impl CudaDevice {
             modules: Mutex::default(),
             blas: gemm::Blas::new(&faults),
             allocated: AtomicUsize::new(0),
+            counters: Counters::default(),
             tf32: AtomicBool::new(false),
             careful: env::var("FOXHUNT_SYNC").is_ok_and(|v| v == "1"),
             queue: Mutex::default(),
@@ -277,8 +279,13 @@ impl CudaDevice {
 
     /// Waits for the stream, context current.
     fn wait(&self, what: impl FnOnce() -> String) -> Result<(), DeviceError> {
+        self.counters.wait();
         // SAFETY: the stream lives as long as the device.
         doing(what, unsafe { result::stream::synchronize(self.stream) })
+    }
+
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
     }
 
     pub(crate) fn set_tf32(&self, on: bool) {

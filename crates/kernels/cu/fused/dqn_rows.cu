@@ -17,7 +17,6 @@
 #include "dqn_loader.cuh"
 #include "outcome.cuh"
 
-struct LossTotal { u64 loss_q32, rows, bad, edge; };
 struct RowsArgs {
   static constexpr bool LEARNS = true;
   NetMaps online, target;

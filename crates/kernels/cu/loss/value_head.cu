@@ -21,7 +21,6 @@
 #include "c51.cuh"
 #include "outcome.cuh"
 
-struct LossTotal { u64 loss_q32, rows, bad, edge; };
 struct HeadArgs {
   Members<const real> x_online, x_target, w_online, b_online, w_target, b_target;
   Members<const u8> actions;

@@ -2,7 +2,7 @@
 
 use super::types::{Env, EnvMember, Exploration};
 use crate::{
-    Element, KernelError, View, args,
+    Element, KernelError, View, launch,
     market::BRANCH_ACTIONS,
     tree,
     view::{Check, TEAM_ENVS},
@@ -43,7 +43,7 @@ struct EnvActArgs {
 /// Buffers that don't fit one another.
 pub fn env_act_q(dtype: DType, members: usize, x: &EnvAct<'_>, q: &View) -> Result<Launch, KernelError> {
     let actions = BRANCH_ACTIONS.iter().sum();
-    launch(&tree::ENV_ACT_Q, dtype, members, x, q, Element::Real(dtype), actions)
+    step(&tree::ENV_ACT_Q, dtype, members, x, q, Element::Real(dtype), actions)
 }
 
 /// Epsilon-greedy from greedy actions that a head has chosen: `greedy` is U8 `[E, 3]`.
@@ -56,10 +56,10 @@ pub fn env_act_greedy(
     x: &EnvAct<'_>,
     greedy: &View,
 ) -> Result<Launch, KernelError> {
-    launch(&tree::ENV_ACT_GREEDY, dtype, members, x, greedy, Element::U8, BRANCH_ACTIONS.len())
+    step(&tree::ENV_ACT_GREEDY, dtype, members, x, greedy, Element::U8, BRANCH_ACTIONS.len())
 }
 
-fn launch(
+fn step(
     kernel: &'static Kernel,
     dtype: DType,
     members: usize,
@@ -81,25 +81,23 @@ fn launch(
     check.owned(x.actions)?;
     let reals = matches!(element, Element::Real(_));
     check.that(reals || choice.ld == cols, || format!("{} has padded rows", choice.name))?;
-    Ok(Launch {
+    let arguments = EnvActArgs {
+        env: x.env.ptr(),
+        member: x.member.ptr(),
+        exploration: x.exploration.ptr(),
+        q: choice.ptr(),
+        greedy: choice.ptr(),
+        actions: x.actions.ptr(),
+        envs: envs as u32,
+        q_ld: choice.ld as u32,
+    };
+    let teams = envs.div_ceil(TEAM_ENVS);
+    Ok(launch(
         kernel,
         dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&EnvActArgs {
-            env: x.env.ptr(),
-            member: x.member.ptr(),
-            exploration: x.exploration.ptr(),
-            q: choice.ptr(),
-            greedy: choice.ptr(),
-            actions: x.actions.ptr(),
-            envs: envs as u32,
-            q_ld: choice.ld as u32,
-        }),
-        teams: envs.div_ceil(TEAM_ENVS) as u32,
-        members: members as u32,
-        reads: [x.env, x.member, x.exploration, choice].map(View::region).to_vec(),
-        writes: vec![x.actions.region()],
-    })
+        (teams, members),
+        &arguments,
+        &[x.env, x.member, x.exploration, choice],
+        &[x.actions],
+    ))
 }

@@ -2,7 +2,7 @@
 
 use super::types::{Context, Env, EnvMember};
 use crate::{
-    Element, KernelError, View, args, launch,
+    Element, KernelError, View, launch,
     market::{Bar, FillRow, LedgerRow, MAX_FILLS, Rules},
     tree,
     view::{Check, TEAM_ENVS},
@@ -144,17 +144,7 @@ fn step(
     }
     let arguments =
         EnvBacktestArgs { buffers: all.map(View::ptr), envs: envs as u32, capacity: capacity as u32 };
-    Ok(Launch {
-        kernel,
-        dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&arguments),
-        teams: envs.div_ceil(TEAM_ENVS) as u32,
-        members: members as u32,
-        // The close reads the rows that it amends.
-        reads: all.iter().map(|v| v.region()).collect(),
-        writes: written.into_iter().map(View::region).collect(),
-    })
+    let teams = envs.div_ceil(TEAM_ENVS);
+    // The close reads the rows that it amends.
+    Ok(launch(kernel, dtype, (teams, members), &arguments, &all, &written))
 }

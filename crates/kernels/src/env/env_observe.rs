@@ -4,7 +4,7 @@ use super::{
     observation::{ObservationShape, Tables},
     types::Env,
 };
-use crate::{Element, KernelError, View, args, tree, view::Check};
+use crate::{Element, KernelError, View, launch, tree, view::Check};
 use bytemuck::{Pod, Zeroable};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
@@ -36,16 +36,6 @@ pub fn env_observe(
     let shape = tables.check(&check, dtype, out, envs)?;
     let [member, rules, bars, context, features] = tables.views();
     let all = [env, member, rules, bars, context, features, out];
-    Ok(Launch {
-        kernel: &tree::ENV_OBSERVE,
-        dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32 }),
-        teams: envs as u32,
-        members: members as u32,
-        reads: all[..6].iter().map(|v| v.region()).collect(),
-        writes: vec![out.region()],
-    })
+    let arguments = EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32 };
+    Ok(launch(&tree::ENV_OBSERVE, dtype, (envs, members), &arguments, &all[..6], &[out]))
 }

@@ -2,7 +2,7 @@
 
 use super::types::{Context, Env, EnvMember, Tally, Transition};
 use crate::{
-    Element, KernelError, View, args,
+    Element, KernelError, View, launch,
     market::{Bar, Rules},
     tree,
     view::{Check, TEAM_ENVS},
@@ -45,7 +45,7 @@ struct EnvStepArgs {
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn env_reset(dtype: DType, members: usize, x: &EnvStep<'_>) -> Result<Launch, KernelError> {
-    launch(&tree::ENV_RESET, dtype, members, x)
+    step(&tree::ENV_RESET, dtype, members, x)
 }
 
 /// One decision of every environment: accounts, the replay row, and a new episode where one ended.
@@ -53,10 +53,10 @@ pub fn env_reset(dtype: DType, members: usize, x: &EnvStep<'_>) -> Result<Launch
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn env_step(dtype: DType, members: usize, x: &EnvStep<'_>) -> Result<Launch, KernelError> {
-    launch(&tree::ENV_STEP, dtype, members, x)
+    step(&tree::ENV_STEP, dtype, members, x)
 }
 
-fn launch(
+fn step(
     kernel: &'static Kernel,
     dtype: DType,
     members: usize,
@@ -83,16 +83,8 @@ fn launch(
     for view in written {
         check.owned(view)?;
     }
-    Ok(Launch {
-        kernel,
-        dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&EnvStepArgs { buffers: all.map(View::ptr), envs: envs as u32, rows: rows as u32 }),
-        teams: envs.div_ceil(TEAM_ENVS) as u32,
-        members: members as u32,
-        reads: all[..6].iter().chain([&x.tally]).map(|v| v.region()).collect(),
-        writes: written.into_iter().map(View::region).collect(),
-    })
+    let arguments = EnvStepArgs { buffers: all.map(View::ptr), envs: envs as u32, rows: rows as u32 };
+    let reads = [&all[..6], &[x.tally]].concat();
+    let teams = envs.div_ceil(TEAM_ENVS);
+    Ok(launch(kernel, dtype, (teams, members), &arguments, &reads, &written))
 }

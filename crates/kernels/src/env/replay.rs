@@ -5,7 +5,7 @@ use super::{
     types::{Env, EnvMember, Sample, Transition},
 };
 use crate::{
-    Element, KernelError, View, args,
+    Element, KernelError, View, launch,
     market::BRANCH_ACTIONS,
     tree,
     view::{Check, TEAM_ENVS},
@@ -54,24 +54,22 @@ pub fn replay_sample(dtype: DType, members: usize, x: &ReplaySample<'_>) -> Resu
     check.dense(x.env)?;
     check.dense(x.indices)?;
     check.owned(x.indices)?;
-    Ok(Launch {
-        kernel: &tree::REPLAY_SAMPLE,
+    let arguments = ReplaySampleArgs {
+        buffers: [x.env, x.member, x.draws, x.indices].map(View::ptr),
+        envs: envs as u32,
+        rows: x.ring_rows as u32,
+        batch: batch as u32,
+        reserved: 0,
+    };
+    let teams = batch.div_ceil(TEAM_ENVS);
+    Ok(launch(
+        &tree::REPLAY_SAMPLE,
         dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&ReplaySampleArgs {
-            buffers: [x.env, x.member, x.draws, x.indices].map(View::ptr),
-            envs: envs as u32,
-            rows: x.ring_rows as u32,
-            batch: batch as u32,
-            reserved: 0,
-        }),
-        teams: batch.div_ceil(TEAM_ENVS) as u32,
-        members: members as u32,
-        reads: [x.env, x.member, x.draws].map(View::region).to_vec(),
-        writes: vec![x.indices.region()],
-    })
+        (teams, members),
+        &arguments,
+        &[x.env, x.member, x.draws],
+        &[x.indices],
+    ))
 }
 
 #[repr(C)]
@@ -88,18 +86,8 @@ pub fn replay_advance(dtype: DType, members: usize, draws: &View) -> Result<Laun
     let check = Check::new("replay_advance", members);
     check.view(draws, Element::U64, 1, 1)?;
     check.owned(draws)?;
-    Ok(Launch {
-        kernel: &tree::REPLAY_ADVANCE,
-        dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&ReplayAdvanceArgs { draws: draws.ptr() }),
-        teams: 1,
-        members: members as u32,
-        reads: vec![draws.region()],
-        writes: vec![draws.region()],
-    })
+    let arguments = ReplayAdvanceArgs { draws: draws.ptr() };
+    Ok(launch(&tree::REPLAY_ADVANCE, dtype, (1, members), &arguments, &[draws], &[draws]))
 }
 
 /// Buffers of a gathered batch.
@@ -159,22 +147,12 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
     for view in written {
         check.owned(view)?;
     }
-    Ok(Launch {
-        kernel: &tree::REPLAY_GATHER,
-        dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&ReplayGatherArgs {
-            buffers: all.map(View::ptr),
-            shape,
-            envs: envs as u32,
-            rows: rows as u32,
-            batch: batch as u32,
-        }),
-        teams: batch as u32,
-        members: members as u32,
-        reads: all[..8].iter().map(|v| v.region()).collect(),
-        writes: written.into_iter().map(View::region).collect(),
-    })
+    let arguments = ReplayGatherArgs {
+        buffers: all.map(View::ptr),
+        shape,
+        envs: envs as u32,
+        rows: rows as u32,
+        batch: batch as u32,
+    };
+    Ok(launch(&tree::REPLAY_GATHER, dtype, (batch, members), &arguments, &all[..8], &written))
 }

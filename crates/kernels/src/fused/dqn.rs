@@ -52,6 +52,12 @@ impl DqnShape {
         1 + self.head.actions.len()
     }
 
+    /// Activations of each layer: of the trunk, and of all streams.
+    pub fn layers(&self) -> [usize; 3] {
+        let [m1, m2] = self.trunk;
+        [m1, m2, self.streams() * self.stream]
+    }
+
     pub(super) fn defines(&self) -> Vec<(&'static str, u32)> {
         let actions = |d: usize| self.head.actions.get(d).copied().unwrap_or(1) as u32;
         vec![

@@ -98,7 +98,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
     check.view(x.outcome, Element::of::<Outcome>(), batch, 1)?;
     check.dense(x.outcome)?;
     for of in [x.activations, x.gradients] {
-        for (v, cols) in of.into_iter().zip([shape.trunk[0], shape.trunk[1], streams * shape.stream]) {
+        for (v, cols) in of.into_iter().zip(shape.layers()) {
             check.view(v, REAL, batch, cols)?;
             check.owned(v)?;
         }

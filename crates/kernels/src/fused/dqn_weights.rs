@@ -103,7 +103,7 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
     check.view(x.x, REAL, 2 * batch, shape.inputs)?;
     check.view(x.actions, Element::U8, batch, shape.head.actions.len())?;
     for of in [x.activations, x.gradients] {
-        for (v, cols) in of.into_iter().zip([shape.trunk[0], shape.trunk[1], streams * shape.stream]) {
+        for (v, cols) in of.into_iter().zip(shape.layers()) {
             check.view(v, REAL, batch, cols)?;
         }
     }

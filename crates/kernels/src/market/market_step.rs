@@ -2,7 +2,7 @@
 
 use super::types::{Account, Bar, FillRow, LedgerRow, MAX_FILLS, Rules};
 use crate::{
-    Element, KernelError, View, args, tree,
+    Element, KernelError, View, launch, tree,
     view::{Check, TEAM_ENVS},
 };
 use bytemuck::{Pod, Zeroable};
@@ -56,7 +56,7 @@ struct MarketStepArgs {
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn market_step(dtype: DType, members: usize, x: &MarketStep<'_>) -> Result<Launch, KernelError> {
-    launch(&tree::MARKET_STEP, dtype, members, x)
+    step(&tree::MARKET_STEP, dtype, members, x)
 }
 
 /// Closes what every account holds at the close of its last row's bar, with fees, into that row.
@@ -64,10 +64,10 @@ pub fn market_step(dtype: DType, members: usize, x: &MarketStep<'_>) -> Result<L
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn market_close(dtype: DType, members: usize, x: &MarketStep<'_>) -> Result<Launch, KernelError> {
-    launch(&tree::MARKET_CLOSE, dtype, members, x)
+    step(&tree::MARKET_CLOSE, dtype, members, x)
 }
 
-fn launch(
+fn step(
     kernel: &'static Kernel,
     dtype: DType,
     members: usize,
@@ -92,20 +92,8 @@ fn launch(
     for view in written {
         check.owned(view)?;
     }
-    Ok(Launch {
-        kernel,
-        dtype,
-        defines: Vec::new(),
-        maps: Vec::new(),
-        beside: false,
-        args: args(&MarketStepArgs {
-            buffers: all.map(View::ptr),
-            envs: envs as u32,
-            capacity: capacity as u32,
-        }),
-        teams: envs.div_ceil(TEAM_ENVS) as u32,
-        members: members as u32,
-        reads: all[..6].iter().map(|v| v.region()).collect(),
-        writes: written.into_iter().map(View::region).collect(),
-    })
+    let arguments =
+        MarketStepArgs { buffers: all.map(View::ptr), envs: envs as u32, capacity: capacity as u32 };
+    let teams = envs.div_ceil(TEAM_ENVS);
+    Ok(launch(kernel, dtype, (teams, members), &arguments, &all[..6], &written))
 }

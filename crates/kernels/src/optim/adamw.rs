@@ -75,6 +75,21 @@ pub struct AdamSettings {
     pub tau: f64,
 }
 
+impl AdamSettings {
+    /// What rl.md trains with; the rate is constant.
+    pub const DEFAULT: Self = AdamSettings {
+        learning_rate: 3e-4,
+        learning_rate_end: 0.0,
+        learning_rate_steps: 0,
+        beta1: 0.9,
+        beta2: 0.999,
+        epsilon: 1e-8,
+        weight_decay: 0.01,
+        clip: 10.0,
+        tau: 0.005,
+    };
+}
+
 impl Hyper {
     /// The fixed-point form; values beyond a range become its end.
     pub fn new(x: &AdamSettings, seed: u64) -> Self {

@@ -57,7 +57,7 @@ impl FusedStep {
             return super::shape_error("dqn.fused", format!("the fused step is not written for {shape:?}"));
         }
         let batch = plan.info(x).rows / 2;
-        let widths = [shape.trunk[0], shape.trunk[1], shape.streams() * shape.stream];
+        let widths = shape.layers();
         let mut layers = |prefix: &str| {
             [0, 1, 2].map(|i| plan.real_buffer(&format!("{prefix}{}", i + 1), batch, widths[i]))
         };

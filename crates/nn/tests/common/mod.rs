@@ -68,17 +68,7 @@ pub fn small(inputs: usize, head: HeadShape) -> BranchingQConfig {
 
 /// Adam without weight decay, a target that follows at `tau`.
 pub fn adam(learning_rate: f64, tau: f64) -> AdamSettings {
-    AdamSettings {
-        learning_rate,
-        learning_rate_end: 0.0,
-        learning_rate_steps: 0,
-        beta1: 0.9,
-        beta2: 0.999,
-        epsilon: 1e-8,
-        weight_decay: 0.0,
-        clip: 10.0,
-        tau,
-    }
+    AdamSettings { learning_rate, weight_decay: 0.0, tau, ..AdamSettings::DEFAULT }
 }
 
 /// One member: programs `act` on `rows` observations and `learn` on batches of `batch`.

@@ -1,8 +1,8 @@
 //! How sure one may be: over time, and over members, never merged.
 
 use foxhunt_metrics::{
-    Bootstrap, Metric, Undefined, Unit, days_per_year, over_members, over_time, periods_per_year, sharpe_of,
-    sortino_of, total_return_of,
+    Bootstrap, Interval, Metric, Undefined, Unit, days_per_year, over_members, over_time, periods_per_year,
+    sharpe_of, sortino_of, total_return_of,
 };
 use maud::{Markup, html};
 
@@ -41,7 +41,7 @@ pub(crate) fn intervals(agent: &View<'_>) -> Markup {
                         caption { "Over time: " (shown.label) ", 95 % interval of a stationary block bootstrap" }
                         thead { tr { th { "" } th.number { "value" } th.number { "low" } th.number { "high" } th.number { "block" } } }
                         tbody {
-                            @for (key, days, statistic) in ROWS { (time_row(agent, shown, key, days, statistic, seed, &mut notes)) }
+                            @for row in &over_time_rows(shown, seed) { (time_row(agent, shown, row, &mut notes)) }
                         }
                     }
                 }
@@ -60,7 +60,7 @@ pub(crate) fn intervals(agent: &View<'_>) -> Markup {
                 "Block is the mean length of a resampled block, in days or bars. "
                 "The choice of this run was made among " (agent.ledger.header.trials)
                 @if agent.ledger.header.trials == 1 { " trial" } @else { " trials" }
-                "; neither interval corrects for that."
+                "; neither interval corrects for that, the deflated Sharpe ratio of the summary does."
             }
         }
     }
@@ -73,36 +73,46 @@ fn label_unit(member: &MemberView, key: &str) -> (&'static str, Unit, Metric) {
     })
 }
 
-fn time_row(
-    agent: &View<'_>,
-    shown: &MemberView,
-    key: &str,
-    of_days: bool,
-    statistic: Statistic,
-    seed: u64,
-    notes: &mut Notes,
-) -> Markup {
-    let (label, unit, metric) = label_unit(shown, key);
-    let (returns, per_year) = if of_days {
-        (shown.series.day_returns(), days_per_year(&shown.series))
-    } else {
-        (shown.series.returns(), periods_per_year(&shown.series))
-    };
-    let interval = returns.and_then(|returns| {
-        let draws = (TOUCHED_MAX / returns.len().max(1)).clamp(200, 2_000);
-        let how = Bootstrap { draws: draws as u32, seed, ..Bootstrap::default() };
-        let per_year = per_year.value().unwrap_or(1.0);
-        over_time(&returns, |sample| statistic(sample, per_year), &how)
-    });
+/// A figure of one member with its interval over time, and whether it is of days.
+pub(crate) struct TimeRow {
+    pub(crate) key: &'static str,
+    pub(crate) of_days: bool,
+    pub(crate) interval: Result<Interval, Undefined>,
+}
+
+/// The intervals over time of one member.
+pub(crate) fn over_time_rows(member: &MemberView, seed: u64) -> Vec<TimeRow> {
+    ROWS.iter()
+        .map(|&(key, of_days, statistic)| {
+            let (returns, per_year) = if of_days {
+                (member.series.day_returns(), days_per_year(&member.series))
+            } else {
+                (member.series.returns(), periods_per_year(&member.series))
+            };
+            let interval = returns.and_then(|returns| {
+                let draws = (TOUCHED_MAX / returns.len().max(1)).clamp(200, 2_000);
+                let how = Bootstrap { draws: draws as u32, seed, ..Bootstrap::default() };
+                let per_year = per_year.value().unwrap_or(1.0);
+                over_time(&returns, |sample| statistic(sample, per_year), &how)
+            });
+            TimeRow { key, of_days, interval }
+        })
+        .collect()
+}
+
+fn time_row(agent: &View<'_>, shown: &MemberView, row: &TimeRow, notes: &mut Notes) -> Markup {
+    let (label, unit, metric) = label_unit(shown, row.key);
     html! {
         tr {
             th scope="row" { (label) }
             td.number { (value_or_note(agent, metric, unit, notes)) }
-            @match interval {
+            @match row.interval {
                 Ok(interval) => {
                     td.number { (agent.units.metric(interval.low, unit)) }
                     td.number { (agent.units.metric(interval.high, unit)) }
-                    td.number.quiet { (format!("{:.0}", interval.mean_block)) @if of_days { " d" } @else { " bars" } }
+                    td.number.quiet {
+                        (format!("{:.0}", interval.mean_block)) @if row.of_days { " d" } @else { " bars" }
+                    }
                 }
                 Err(reason) => td.number colspan="3" { (notes.undefined(reason)) },
             }

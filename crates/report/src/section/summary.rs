@@ -1,6 +1,6 @@
 //! The headline: a few figures in large, then all of them beside the baselines.
 
-use foxhunt_metrics::{Metric, Named, Unit, over_members};
+use foxhunt_metrics::{Metric, Named, Spread, Unit, over_members};
 use maud::{Markup, html};
 
 use super::Notes;
@@ -19,7 +19,7 @@ const GROUPS: [(&str, &str); 4] = [
     ("total_return", "Return and risk"),
     ("turnover", "Trading"),
     ("trip_count", "Round trips"),
-    ("periods_per_year", "Calendar"),
+    ("bar_count", "Calendar"),
 ];
 
 /// Tiles and table.
@@ -40,19 +40,26 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                     thead {
                         tr {
                             th { "" }
-                            @if many {
-                                th.number { (agent.name) br; span.quiet { "mean of " (agent.members.len()) " members" } }
-                                th.number.range { span.quiet { "lowest … highest" } }
-                            } @else {
-                                th.number { (agent.name) }
+                            th.number {
+                                (agent.name)
+                                @if many {
+                                    br; span.quiet { "mean of " (agent.members.len()) " members, lowest … highest" }
+                                }
                             }
-                            @for baseline in baselines { th.number { (baseline.name) } }
+                            @for baseline in baselines {
+                                th.number {
+                                    (baseline.name)
+                                    @if baseline.members.len() > 1 {
+                                        br; span.quiet { "mean of " (baseline.members.len()) ", lowest … highest" }
+                                    }
+                                }
+                            }
                         }
                     }
                     tbody {
                         @for named in &keys {
                             @if let Some((_, group)) = GROUPS.iter().find(|(key, _)| *key == named.key) {
-                                tr.group { th colspan=(3 + baselines.len()) { (group) } }
+                                tr.group { th colspan=(2 + baselines.len()) { (group) } }
                             }
                             (row(agent, baselines, named, &mut notes))
                         }
@@ -60,24 +67,32 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                 }
             }
             (notes.list())
+            @for baseline in baselines {
+                @let words = baseline.own_words(agent);
+                @if !words.is_empty() { p.notes { b { (baseline.name) } ": " (words.join(" ")) } }
+            }
+            p.notes {
+                "Deflated Sharpe is the probability that the Sharpe ratio of days is above what the best of "
+                (agent.ledger.header.trials) " trials without skill would have reached; of a baseline, that it is above 0."
+            }
         }
     }
 }
 
-/// What stands for the agent as a whole: the mean over members where there are several.
-fn central(view: &View<'_>, key: &str) -> Option<Metric> {
-    let figures = view.figures(key);
-    match over_members(&figures) {
-        Ok(spread) => Some(Metric::Value(spread.mean)),
-        Err(_) => {
-            figures.iter().copied().find(|figure| figure.value().is_some()).or(figures.first().copied())
-        }
-    }
+/// Lowest and highest of a baseline's draws, where they say something: not of counts and of amounts.
+fn range_of(baseline: &View<'_>, named: &Named) -> Option<Spread> {
+    let said = matches!(named.unit, Unit::Share | Unit::Ratio | Unit::Times);
+    over_members(&baseline.figures(named.key)).ok().filter(|_| said)
+}
+
+fn range(view: &View<'_>, named: &Named, spread: &Spread) -> Markup {
+    let text = |value| view.units.metric(value, named.unit);
+    html! { br; span.quiet.range { (text(spread.min)) " … " (text(spread.max)) } }
 }
 
 fn tile(agent: &View<'_>, baselines: &[View<'_>], keys: &[Named], key: &str, label: &str) -> Markup {
     let unit = keys.iter().find(|named| named.key == key).map_or(Unit::Ratio, |named| named.unit);
-    let text = |view: &View<'_>| match central(view, key) {
+    let text = |view: &View<'_>| match view.central(key) {
         Some(Metric::Value(value)) => {
             let text = view.units.metric(value, unit);
             if key == "total_return" { signed(text) } else { text }
@@ -107,20 +122,17 @@ fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Note
         tr {
             th scope="row" { (named.label) }
             td.number {
-                (cell(agent, central(agent, named.key)))
-                @if let Some(spread) = spread.filter(|spread| spread.defined < spread.members) {
-                    span.quiet { " of " (spread.defined) }
-                }
-            }
-            @if agent.members.len() > 1 {
-                td.number.quiet.range {
-                    @if let Some(spread) = spread {
-                        (agent.units.metric(spread.min, named.unit)) " … " (agent.units.metric(spread.max, named.unit))
-                    }
+                (cell(agent, agent.central(named.key)))
+                @if let Some(spread) = spread {
+                    @if spread.defined < spread.members { span.quiet { " of " (spread.defined) } }
+                    (range(agent, named, &spread))
                 }
             }
             @for baseline in baselines {
-                td.number { (cell(baseline, central(baseline, named.key))) }
+                td.number {
+                    (cell(baseline, baseline.central(named.key)))
+                    @if let Some(spread) = range_of(baseline, named) { (range(baseline, named, &spread)) }
+                }
             }
         }
     }

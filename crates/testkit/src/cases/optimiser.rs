@@ -31,17 +31,8 @@ const TAU: f64 = SETTINGS.tau;
 const DECAY: f64 = SETTINGS.weight_decay;
 const EPS: f64 = SETTINGS.epsilon;
 const CLIP: f64 = SETTINGS.clip;
-const SETTINGS: AdamSettings = AdamSettings {
-    learning_rate: 3e-4,
-    learning_rate_end: 3e-5,
-    learning_rate_steps: 2,
-    beta1: 0.9,
-    beta2: 0.999,
-    epsilon: 1e-8,
-    weight_decay: 0.01,
-    clip: 1.0,
-    tau: 0.005,
-};
+const SETTINGS: AdamSettings =
+    AdamSettings { learning_rate_end: 3e-5, learning_rate_steps: 2, clip: 1.0, ..AdamSettings::DEFAULT };
 
 impl Case for Optimiser {
     fn name(&self) -> &'static str {

@@ -103,15 +103,10 @@ mod tests {
 
     fn settings(end: f64, steps: u32) -> Hyper {
         let settings = AdamSettings {
-            learning_rate: 3e-4,
             learning_rate_end: end,
             learning_rate_steps: steps,
-            beta1: 0.9,
-            beta2: 0.999,
-            epsilon: 1e-8,
             weight_decay: 0.0,
-            clip: 10.0,
-            tau: 0.005,
+            ..AdamSettings::DEFAULT
         };
         Hyper::new(&settings, 1)
     }

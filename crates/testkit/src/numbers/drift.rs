@@ -2,7 +2,7 @@
 
 use super::{
     Measured, deviation, differing, mean,
-    rig::{Rig, fixed, plain},
+    rig::{PLAIN, Rig, fixed, plain},
 };
 use crate::CaseError;
 use foxhunt_core::Bf16;
@@ -79,32 +79,13 @@ pub(super) fn long_run(device: &Device) -> Result<Vec<Measured>, CaseError> {
         tau_q32: fixed(0.005, 32) as u32,
         ..plain(3e-5)
     };
-    let mut results = Vec::new();
-    let mut out = Vec::new();
-    for eager in [false, true] {
-        let rig = Rig::new(device, 2, &[hyper])?;
-        rig.set(rig.net.weight, &[1.0])?;
-        rig.set(rig.net.target, &[1.0])?;
-        rig.set(rig.net.gradient, &[-1.0])?;
-        if eager {
-            let program = rig.runtime.program("main")?;
-            for _ in 0..STEPS {
-                program.run_eager()?;
-            }
-            rig.run(0)?;
-        } else {
-            rig.run(STEPS)?;
-            let lanes = &travelled(&rig, &[1.0])?[0];
-            out.push(Measured::near("1000 steps of Adam: mean", mean(lanes), 0.03, 0.0012));
-            out.push(Measured::within("1000 steps of Adam: lanes moved", moved(lanes), 0.9, 1.0));
-        }
-        results.push(rig.bits()?);
-    }
-    out.push(Measured::none(
-        "elements that differ between 1000 replays and 1000 eager steps",
-        differing(&results[0], &results[1]),
-    ));
-    Ok(out)
+    let (rig, differing) = Rig::replayed_and_eager(device, PLAIN, hyper, STEPS)?;
+    let lanes = &travelled(&rig, &[1.0])?[0];
+    Ok(vec![
+        Measured::near("1000 steps of Adam: mean", mean(lanes), 0.03, 0.0012),
+        Measured::within("1000 steps of Adam: lanes moved", moved(lanes), 0.9, 1.0),
+        Measured::none("elements that differ between 1000 replays and 1000 eager steps", differing),
+    ])
 }
 
 /// 10,000 steps of decay at lr * decay = 3e-6: rounding to nearest stays at 1.

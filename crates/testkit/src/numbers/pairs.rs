@@ -67,40 +67,17 @@ pub(super) fn long_run(device: &Device) -> Result<Vec<Measured>, CaseError> {
         tau_q32: fixed(0.005, 32) as u32,
         ..plain(3e-6)
     };
-    let (mut results, mut out) = (Vec::new(), Vec::new());
-    for eager in [false, true] {
-        let rig = Rig::stored(device, PAIRED, 2, &[hyper])?;
-        rig.set(rig.net.weight, &[1.0])?;
-        rig.set(rig.net.target, &[1.0])?;
-        rig.set(rig.net.gradient, &[-1.0])?;
-        if eager {
-            let program = rig.runtime.program("main")?;
-            for _ in 0..STEPS {
-                program.run_eager()?;
-            }
-            rig.run(0)?;
-        } else {
-            rig.run(STEPS)?;
-            let lanes = &travelled(&rig, &[1.0])?[0];
-            out.push(Measured::near("pair, 1000 steps of Adam: mean", mean(lanes), 0.003, 0.0001));
-            // A target lags by the step over tau: delta (1 - tau) / tau, once the start is forgotten.
-            let t = &rig.lanes(rig.net.target)?[0];
-            let lag: Vec<f64> = lanes.iter().zip(t).map(|(p, t)| 1.0 + p - t).collect();
-            let want = 3e-6 * 0.995 / 0.005 * (1.0 - 0.995_f64.powi(STEPS as i32));
-            out.push(Measured::near(
-                "pair, 1000 steps of Adam: lag of the target",
-                mean(&lag),
-                want,
-                0.03 * want,
-            ));
-        }
-        results.push(rig.bits()?);
-    }
-    out.push(Measured::none(
-        "pair: elements that differ between 1000 replays and 1000 eager steps",
-        differing(&results[0], &results[1]),
-    ));
-    Ok(out)
+    let (rig, differing) = Rig::replayed_and_eager(device, PAIRED, hyper, STEPS)?;
+    let lanes = &travelled(&rig, &[1.0])?[0];
+    // A target lags by the step over tau: delta (1 - tau) / tau, once the start is forgotten.
+    let t = &rig.lanes(rig.net.target)?[0];
+    let lag: Vec<f64> = lanes.iter().zip(t).map(|(p, t)| 1.0 + p - t).collect();
+    let want = 3e-6 * 0.995 / 0.005 * (1.0 - 0.995_f64.powi(STEPS as i32));
+    Ok(vec![
+        Measured::near("pair, 1000 steps of Adam: mean", mean(lanes), 0.003, 0.0001),
+        Measured::near("pair, 1000 steps of Adam: lag of the target", mean(&lag), want, 0.03 * want),
+        Measured::none("pair: elements that differ between 1000 replays and 1000 eager steps", differing),
+    ])
 }
 
 /// 10,000 steps of decay at lr * decay = 3e-6. The tolerance is that of F32's own steps: below 1 a step is 50.3 ulp.

@@ -1,3 +1,4 @@
+use super::differing;
 use crate::CaseError;
 use foxhunt_core::{DType, Rounding, Storage, Weights, rng::member_seed};
 use foxhunt_device::Device;
@@ -112,6 +113,32 @@ impl Rig {
     pub(super) fn lanes(&self, t: Tensor) -> Result<Vec<Vec<f64>>, CaseError> {
         let all = self.runtime.read_pair(t, self.low(t))?;
         Ok(all.chunks(self.lanes).map(|m| m.iter().map(|x| f64::from(*x)).collect()).collect())
+    }
+
+    /// `steps` steps from weights and targets at 1 under a gradient of -1, replayed and then one by one without a graph: the
+    /// rig of the first, and how many elements of the images differ.
+    pub(super) fn replayed_and_eager(
+        device: &Device,
+        storage: Storage,
+        hyper: Hyper,
+        steps: u32,
+    ) -> Result<(Self, usize), CaseError> {
+        let start = || -> Result<Self, CaseError> {
+            let rig = Rig::stored(device, storage, 2, &[hyper])?;
+            rig.set(rig.net.weight, &[1.0])?;
+            rig.set(rig.net.target, &[1.0])?;
+            rig.set(rig.net.gradient, &[-1.0])?;
+            Ok(rig)
+        };
+        let (replayed, eager) = (start()?, start()?);
+        replayed.run(steps)?;
+        let program = eager.runtime.program("main")?;
+        for _ in 0..steps {
+            program.run_eager()?;
+        }
+        eager.run(0)?;
+        let differing = differing(&replayed.bits()?, &eager.bits()?);
+        Ok((replayed, differing))
     }
 
     /// The bits of all images that a step overwrites.

@@ -3,10 +3,10 @@
 use super::{ENVS, EPISODE, Plant, Played};
 use crate::{VerifyError, dice::throw};
 use foxhunt_core::{DType, rng::member_seed};
-use foxhunt_device::{ARENA_ALIGN, Arena, Command, Device, Program};
-use foxhunt_env::{Buffer, Env, Environments, MemberSpec, Shape, Transition};
+use foxhunt_device::{Command, Device, Program};
+use foxhunt_env::{Buffer, Env, Environments, MemberSpec, OwnBuffers, Shape, Transition};
 use foxhunt_kernels::{
-    Element, TREE, View,
+    Element, TREE,
     market::{MarketStep, Span, market_step},
 };
 use foxhunt_market::{Account, CashFlowBook, FillRow, LedgerRow, MAX_FILLS, flag, reference};
@@ -22,8 +22,7 @@ pub(super) struct Desk<'a> {
     env: Environments,
     train: Program,
     twin: Program,
-    arena: Arena,
-    offsets: [usize; BUFFERS],
+    buffers: OwnBuffers<BUFFERS>,
     books: Vec<Option<CashFlowBook>>,
 }
 
@@ -59,19 +58,8 @@ impl<'a> Desk<'a> {
             (Element::of::<LedgerRow>(), 1, ENVS),
             (Element::of::<FillRow>(), 1, ENVS * MAX_FILLS),
         ];
-        let mut bytes = 0;
-        let offsets = shapes.map(|(element, rows, cols)| {
-            let at = bytes;
-            bytes += (element.bytes() * rows * cols).next_multiple_of(ARENA_ALIGN);
-            at
-        });
-        let arena = device.allocate(bytes)?;
-        let views: [View; BUFFERS] = std::array::from_fn(|i| {
-            let (element, rows, cols) = shapes[i];
-            let (name, addr) = (format!("desk {i}"), arena.addr() + offsets[i] as u64);
-            View { name, addr, element, rows, cols, ld: cols, members: 1, member_stride: 0 }
-        });
-        let [accounts, cursor, span, rows, fills] = &views;
+        let buffers = OwnBuffers::new(device, "desk", shapes).map_err(PlanError::from)?;
+        let [accounts, cursor, span, rows, fills] = buffers.views();
         let x = MarketStep {
             accounts,
             cursor,
@@ -83,9 +71,9 @@ impl<'a> Desk<'a> {
             actions: env.view(Buffer::Actions),
         };
         let twin = compile(vec![Command::Launch(market_step(dtype, 1, &x).map_err(PlanError::from)?)])?;
-        arena.write(offsets[2], &[Span { begin: 0, end: market.bars.len() as u32 }])?;
+        buffers.write(2, &[Span { begin: 0, end: market.bars.len() as u32 }])?;
         let books = vec![None; ENVS];
-        Ok(Desk { market, tv: rules.tv, env, train, twin, arena, offsets, books })
+        Ok(Desk { market, tv: rules.tv, env, train, twin, buffers, books })
     }
 
     /// One random decision of every environment, through both kernels, into the books.
@@ -100,15 +88,15 @@ impl<'a> Desk<'a> {
         let actions: Vec<[u8; 3]> = (0..ENVS as u32).map(|e| throw(key, step, e)).collect();
         self.env.write(Buffer::Actions, &actions)?;
         let before: Vec<Env> = self.env.read(Buffer::Envs)?;
-        self.arena.write(self.offsets[0], &before.iter().map(|s| s.account).collect::<Vec<_>>())?;
-        self.arena.write(self.offsets[1], &before.iter().map(|s| s.bar).collect::<Vec<_>>())?;
+        self.buffers.write(0, &before.iter().map(|s| s.account).collect::<Vec<_>>())?;
+        self.buffers.write(1, &before.iter().map(|s| s.bar).collect::<Vec<_>>())?;
         self.train.run(1)?;
         self.twin.run(1)?;
         let after: Vec<Env> = self.env.read(Buffer::Envs)?;
         let ring: Vec<Transition> = self.env.read(Buffer::Ring)?;
-        let accounts: Vec<Account> = self.arena.read(self.offsets[0], ENVS)?;
-        let mut rows: Vec<LedgerRow> = self.arena.read(self.offsets[3], ENVS)?;
-        let mut fills: Vec<FillRow> = self.arena.read(self.offsets[4], ENVS * MAX_FILLS)?;
+        let accounts: Vec<Account> = self.buffers.read(0, ENVS)?;
+        let mut rows: Vec<LedgerRow> = self.buffers.read(3, ENVS)?;
+        let mut fills: Vec<FillRow> = self.buffers.read(4, ENVS * MAX_FILLS)?;
         for e in 0..ENVS {
             let (row, legs) = (&mut rows[e], &mut fills[e * MAX_FILLS..][..MAX_FILLS]);
             (plant.row)(row, legs);

@@ -1,0 +1,168 @@
+use super::{backtest::unseen, open, source::load_own_bars, trained::TrainedRun};
+use crate::Failure;
+use clap::Args;
+use foxhunt_backtest::{Backtest, Decision, Holding, TestWindow};
+use foxhunt_checkpoint::apply;
+use foxhunt_device::DeviceChoice;
+use foxhunt_market::reference::mark;
+use foxhunt_train::Market;
+use std::path::PathBuf;
+
+/// Print the next order of a run's chosen member, at the close of the last bar
+#[derive(Args)]
+#[command(
+    after_help = "Values are expected discounted rewards in the member's unit, of each action of each branch; the largest is taken.
+What is printed is a decision of the simulated market's kind, for the bar after the last: no broker is asked, nothing is
+sent.
+
+Examples:
+  foxhunt act runs/first --data EURUSD_today.csv
+  foxhunt act runs/first --data EURUSD_today.csv --position -40 --equity 98500 --json"
+)]
+pub(crate) struct ActArgs {
+    /// A finished run
+    #[arg(value_name = "RUN")]
+    run: PathBuf,
+    /// Bars up to now, the run's own if left out
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    data: Vec<String>,
+    /// Lots held, short below 0; as if taken at the last close
+    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    position: i32,
+    /// Equity in the quote currency; the starting cash if left out
+    #[arg(long, value_name = "MONEY", value_parser = money)]
+    equity: Option<f64>,
+    /// A member's id, instead of the one that the validation window chose
+    #[arg(long, value_name = "ID")]
+    member: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// auto, cpu, cuda or cuda:n
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+}
+
+fn money(text: &str) -> Result<f64, String> {
+    text.parse::<f64>()
+        .ok()
+        .filter(|x| *x > 0.0 && *x < 1e12)
+        .ok_or_else(|| "a number above 0 and below 1e12".into())
+}
+
+const NAMES: [(&str, &[&str]); 3] = [
+    ("exposure", &["-1", "-3/4", "-1/2", "-1/4", "0", "+1/4", "+1/2", "+3/4", "+1"]),
+    ("order type", &["market", "maker", "ioc"]),
+    ("urgency", &["patient", "normal", "aggressive"]),
+];
+
+pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
+    let trained = TrainedRun::open(&args.run)?;
+    let config = &trained.config;
+    let at = match args.member {
+        Some(id) => trained.choices.iter().position(|c| c.member == id),
+        None => trained.choices.iter().position(|c| c.chosen),
+    };
+    let choice = at.and_then(|k| trained.choices.get(k)).ok_or_else(|| {
+        Failure::Refused(format!(
+            "the members of {} are {:?}: name one of them",
+            args.run.display(),
+            trained.ids()
+        ))
+    })?;
+    let own = Market::prepare(load_own_bars(&args.run, config)?.0, config)?;
+    let market = if args.data.is_empty() { own } else { unseen(&args.data, config, &own)? };
+    let device = open(args.device)?;
+    let end = market.bars.len();
+    let window = TestWindow { name: "now".into(), rows: end - 2..end };
+    let backtest = Backtest::new(&device, trained.dtype, config, &market, window)?;
+    let unit = 10_f64.powi(market.rules.money_exponent as i32);
+    let equity = args.equity.map_or(market.rules.start_cash, |x| (x * unit).round() as i64);
+    let most = market.rules.max_position();
+    if args.position.unsigned_abs() > most.unsigned_abs() {
+        return Err(Failure::Refused(format!("a position of {} lots is beyond {most}", args.position)));
+    }
+    let holding = Holding { position: args.position, equity };
+    let weights = trained.saved_weights(choice)?;
+    let decisions =
+        backtest.next(&[choice.member], holding, |runtime, net| Ok(apply(runtime, net, 0, &weights)?))?;
+    let Some(decision) = decisions.first() else { return Ok(()) };
+    // A type that the configuration does not send is not shown as if it were.
+    let mut taken = decision.action;
+    if market.rules.orders == foxhunt_market::OrderTypes::Market {
+        taken[1] = 0;
+    }
+    let close = market.bars.instrument.price(mark(&market.table.bars[end - 1]));
+    let stamp = foxhunt_data::show_moment(market.bars.close_ns[end - 1]);
+    if args.json {
+        return say!("{}", json(choice.member, &stamp, &close.to_string(), &holding, taken, decision));
+    }
+    let r = &market.rules;
+    say!("{}, close of {stamp} at {close} {}", r.instrument, r.quote_currency)?;
+    let assumed = if args.equity.is_none() { " (the starting cash)" } else { "" };
+    say!(
+        "holds {} lots of {}, equity {:.2} {}{assumed}",
+        args.position,
+        r.lot,
+        equity as f64 / unit,
+        r.quote_currency
+    )?;
+    say!("member {} after epoch {}\n", choice.member, choice.epoch)?;
+    for ((name, labels), (values, chosen)) in NAMES.iter().zip(decision.values.iter().zip(decision.action)) {
+        let cells = |f: &dyn Fn(usize) -> String| {
+            (0..labels.len()).map(|k| format!("{:>13}", f(k))).collect::<String>()
+        };
+        let mark = |k: usize| {
+            if k == usize::from(chosen) { format!("[{}]", labels[k]) } else { labels[k].to_owned() }
+        };
+        say!("{name:<11}{}", cells(&mark))?;
+        say!("{:<11}{}", "value", cells(&|k| format!("{:.5}", values[k])))?;
+    }
+    say!("\norder: {}", words(decision, taken))
+}
+
+fn words(d: &Decision, taken: [u8; 3]) -> String {
+    let [_, kind, urgency] = taken.map(usize::from);
+    let target = format!("target {} lots, exposure {}", d.target, NAMES[0].1[usize::from(d.action[0])]);
+    if d.banded {
+        return format!("none, the change is within the band ({target})");
+    }
+    match d.order {
+        0 => format!("none ({target})"),
+        lots => format!(
+            "{} {} lots, {}, {} ({target})",
+            if lots > 0 { "buy" } else { "sell" },
+            lots.abs(),
+            NAMES[1].1[kind],
+            NAMES[2].1[urgency]
+        ),
+    }
+}
+
+fn json(
+    member: u64,
+    stamp: &str,
+    close: &str,
+    holding: &Holding,
+    taken: [u8; 3],
+    d: &Decision,
+) -> serde_json::Value {
+    let branch = |k: usize| {
+        let values =
+            NAMES[k].1.iter().zip(&d.values[k]).map(|(n, v)| ((*n).to_owned(), serde_json::json!(v)));
+        serde_json::json!({ "taken": NAMES[k].1[usize::from(taken[k])], "values": values.collect::<serde_json::Map<_, _>>() })
+    };
+    serde_json::json!({
+        "member": member,
+        "time": stamp,
+        "close": close,
+        "position_lots": holding.position,
+        "equity_money": holding.equity,
+        "exposure": branch(0),
+        "order_type": branch(1),
+        "urgency": branch(2),
+        "target_lots": d.target,
+        "order_lots": d.order,
+        "within_band": d.banded,
+    })
+}

@@ -1,0 +1,102 @@
+//! `foxhunt bench`: one file per workload, and what they have in common.
+
+mod backtest;
+mod collect;
+mod epoch;
+mod machine;
+mod step;
+
+use super::open;
+use crate::Failure;
+use clap::{Args, Subcommand, builder::RangedU64ValueParser, value_parser};
+use foxhunt_bench::{Machine, MachineBench, Outcome, Setting, header, json, row};
+use foxhunt_core::DType;
+use foxhunt_device::{Device, DeviceChoice, training_dtype};
+
+/// Time the standard workloads
+#[derive(Subcommand)]
+#[command(
+    after_help = "GB/s and TFLOP/s count what a workload has to move and to multiply, not what was seen to be: every
+launch its buffers once, and the network's products. Their shares are of what `bench machine` measures,
+which each command does first."
+)]
+pub(crate) enum BenchCommand {
+    Step(step::StepArgs),
+    Collect(collect::CollectArgs),
+    Epoch(epoch::EpochArgs),
+    Backtest(backtest::BacktestArgs),
+    Machine(machine::MachineArgs),
+}
+
+/// Options of every workload.
+#[derive(Args)]
+pub(super) struct Common {
+    /// Storage types; the device's own if left out
+    #[arg(long, value_delimiter = ',')]
+    dtype: Vec<DType>,
+    /// auto, cpu, cuda or cuda:n
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// Let F32 matrix products use TF32, as PyTorch's fast setting does
+    #[arg(long)]
+    tf32: bool,
+    /// Timings, of which the median is reported
+    #[arg(long, value_parser = value_parser!(u32).range(1..=1_000_000))]
+    repetitions: Option<u32>,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// A device to time on, and the way to tell of it.
+pub(super) struct Bench {
+    device: Device,
+    setting: Setting,
+    dtypes: Vec<DType>,
+    json: bool,
+}
+
+impl Bench {
+    fn open(common: &Common) -> Result<Self, Failure> {
+        let device = open(common.device)?;
+        device.set_tf32(common.tf32);
+        let dtypes =
+            if common.dtype.is_empty() { vec![training_dtype(&device)] } else { common.dtype.clone() };
+        let setting = Setting::of(&device, common.tf32);
+        if !common.json {
+            say!("{device}{}", if setting.tf32 { ", F32 products in TF32" } else { "" })?;
+        }
+        Ok(Bench { device, setting, dtypes, json: common.json })
+    }
+
+    /// What the machine does at its best in `dtype`.
+    fn machine(&self, dtype: DType) -> Result<Machine, Failure> {
+        Ok(MachineBench::of(&self.device).run(&self.device, dtype)?.machine)
+    }
+
+    /// The titles of a table, before its first line.
+    fn header<R: Outcome>(&self) -> Result<(), Failure> {
+        if self.json { Ok(()) } else { say!("{}", header::<R>()) }
+    }
+
+    fn print<R: Outcome>(&self, result: &R) -> Result<(), Failure> {
+        if self.json {
+            return say!("{}", serde_json::to_string(&json(&self.setting, result))?);
+        }
+        say!("{}", row(result))
+    }
+}
+
+fn count(most: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=most)
+}
+
+pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
+    match command {
+        BenchCommand::Step(args) => step::run(args),
+        BenchCommand::Collect(args) => collect::run(args),
+        BenchCommand::Epoch(args) => epoch::run(args),
+        BenchCommand::Backtest(args) => backtest::run(args),
+        BenchCommand::Machine(args) => machine::run(args),
+    }
+}

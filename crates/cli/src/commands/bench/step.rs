@@ -1,0 +1,88 @@
+use super::{Bench, Common, count};
+use crate::Failure;
+use clap::{Args, builder::RangedU64ValueParser, value_parser};
+use foxhunt_bench::{Soak, SoakResult, StepBench, StepMemory, StepResult};
+use foxhunt_core::DType;
+
+/// Time one training step: sample, three forward passes, C51 loss, backward, clip, AdamW, EMA target
+#[derive(Args)]
+pub(crate) struct StepArgs {
+    /// Batch sizes
+    #[arg(long, value_delimiter = ',', default_value = "512,4096,16384", value_parser = count(1 << 20))]
+    batch: Vec<usize>,
+    /// Population sizes
+    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = count(4096))]
+    population: Vec<usize>,
+    /// Rows of the replay: 2^20 on a GPU and 2^16 on a CPU if left out
+    #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(2..=1 << 26))]
+    rows: Option<usize>,
+    /// Steps of one timing: 20 on a GPU and 3 on a CPU if left out. Timings: 30 and 5
+    #[arg(long, value_parser = value_parser!(u32).range(1..=1_000_000))]
+    steps: Option<u32>,
+    /// Time the plan's span of operations where a fused step exists
+    #[arg(long)]
+    span: bool,
+    /// Show device memory by purpose instead of times
+    #[arg(long, conflicts_with_all = ["steps", "repetitions"])]
+    memory: bool,
+    /// Take so many steps instead, and fail if one allocates, copies, waits for the device or leaves memory behind
+    #[arg(long, value_name = "STEPS", conflicts_with_all = ["steps", "repetitions", "memory"], value_parser = value_parser!(u32).range(1..=1_000_000_000))]
+    soak: Option<u32>,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn run(args: &StepArgs) -> Result<(), Failure> {
+    let bench = Bench::open(&args.common)?;
+    if args.soak.is_some() {
+        bench.header::<SoakResult>()?;
+    } else if !args.memory {
+        bench.header::<StepResult>()?;
+    }
+    for &dtype in &bench.dtypes {
+        let timed = !args.memory && args.soak.is_none();
+        let machine = if timed { Some(bench.machine(dtype)?) } else { None };
+        for &population in &args.population {
+            for &batch in &args.batch {
+                let size = args.size(&bench, dtype, (population, batch));
+                if args.memory {
+                    print_memory(&bench, &size.memory(&bench.device)?)?;
+                } else if let Some(steps) = args.soak {
+                    bench.print(&size.soak(&bench.device, Soak { steps })?)?;
+                } else {
+                    bench.print(&size.run(&bench.device, machine.as_ref())?)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl StepArgs {
+    fn size(&self, bench: &Bench, dtype: DType, (population, batch): (usize, usize)) -> StepBench {
+        let gpu = bench.device.is_cuda();
+        StepBench {
+            fused: !self.span && bench.device.is_hopper() && dtype == DType::Bf16,
+            batch,
+            population,
+            dtype,
+            replay_rows: self.rows.unwrap_or(if gpu { 1 << 20 } else { 1 << 16 }),
+            steps: self.steps.unwrap_or(if gpu { 20 } else { 3 }),
+            repetitions: self.common.repetitions.unwrap_or(if gpu { 30 } else { 5 }),
+        }
+    }
+}
+
+fn print_memory(bench: &Bench, r: &StepMemory) -> Result<(), Failure> {
+    if bench.json {
+        return say!("{}", serde_json::to_string(r)?);
+    }
+    say!(
+        "\n{}, B {}, P {}, {} rows of replay\n{}",
+        r.dtype,
+        r.batch,
+        r.population,
+        r.replay_rows,
+        r.memory.to_string().trim_end()
+    )
+}

@@ -1,0 +1,221 @@
+//! Anyone's target exposures: a file of stamps and exposures beside a file of bars.
+
+use std::{fs, path::Path};
+
+use crate::{
+    bars::Bars,
+    error::DataError,
+    instrument::zone,
+    source::StampSide,
+    stamp::{Before, Sniffer, Verdict, parse},
+};
+
+/// Target exposures as a file gives them: each holds from the close of its bar until the next one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Positions {
+    /// The file, without its folder.
+    pub name: String,
+    /// SHA-256 of its bytes, in hexadecimal.
+    pub sha256: String,
+    /// Rows of the bars at whose close a target is set, rising, and the target, -1 to 1 of full exposure.
+    pub targets: Vec<(usize, f64)>,
+}
+
+impl Positions {
+    /// Reads a CSV file whose header is `stamp,exposure`, in rising order.
+    ///
+    /// A stamp names a bar: it is written as the stamps of the bars' own file are (the bar's open or its close, whichever
+    /// that file's stamps are, in the zone that they were read in; any format that bars may have). The target is set at the
+    /// *close* of that bar, so that whatever the bar shows may be known to it. An exposure is a number from -1 (full short) to
+    /// 1 (full long).
+    ///
+    /// # Errors
+    /// [`DataError`] with file, line and field of what is not so.
+    pub fn read(path: &Path, bars: &Bars) -> Result<Self, DataError> {
+        let shown = path.display().to_string();
+        let bytes = fs::read(path).map_err(|source| DataError::Io { path: shown.clone().into(), source })?;
+        let name = path.file_name().map_or_else(|| shown.clone(), |n| n.to_string_lossy().into_owned());
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|e| DataError::file(&shown, format!("is no UTF-8 text ({e})"), "save it as UTF-8"))?;
+        let targets = Self::parse(&shown, text, bars)?;
+        Ok(Positions { name, sha256: crate::open::sha256(&bytes), targets })
+    }
+
+    fn parse(path: &str, text: &str, bars: &Bars) -> Result<Vec<(usize, f64)>, DataError> {
+        const SHAPE: &str = "the header is stamp,exposure and every line has these two";
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut lines =
+            text.lines().enumerate().map(|(k, l)| (k as u64 + 1, l.trim())).filter(|(_, l)| !l.is_empty());
+        let (line, header) = lines.next().ok_or_else(|| {
+            DataError::file(path, "is empty", "write a line stamp,exposure and the targets")
+        })?;
+        if !header.split(',').map(|c| c.trim().to_lowercase()).eq(["stamp", "exposure"]) {
+            let found = crate::error::shown(header);
+            return Err(DataError::line(path, line, format!("\"{found}\" is not the header"), SHAPE));
+        }
+        let mut cells = Vec::new();
+        for (line, row) in lines {
+            let mut fields = row.split(',');
+            match (fields.next(), fields.next(), fields.next()) {
+                (Some(stamp), Some(exposure), None) => cells.push((line, stamp.trim(), exposure.trim())),
+                _ => {
+                    let count = row.split(',').count();
+                    return Err(DataError::line(path, line, format!("{count} fields"), SHAPE));
+                }
+            }
+        }
+        let Some(&(line, first, _)) = cells.first() else {
+            return Err(DataError::file(path, "holds no target", "write one line for each target"));
+        };
+        let fix = "write it as the bars' own file does";
+        let mut sniffer = Sniffer::default();
+        cells.iter().for_each(|c| sniffer.look(c.1));
+        let unknown = |problem: String| DataError::cell(path, (line, "stamp"), first, problem, fix);
+        let format = match sniffer.verdict(None) {
+            Verdict::Known(format) => format,
+            Verdict::Unclear { .. } => {
+                return Err(unknown("is day-first or month-first: no line tells".into()));
+            }
+            Verdict::Wrong(problem) => return Err(unknown(problem)),
+        };
+        let source = &bars.source;
+        let zone = zone(&source.time_zone).ok_or_else(|| {
+            DataError::file(path, format!("the zone {} is not known", source.time_zone), fix)
+        })?;
+        let moments = match source.stamp_side {
+            StampSide::Open => &bars.open_ns,
+            StampSide::Close => &bars.close_ns,
+        };
+        let mut targets: Vec<(usize, f64)> = Vec::with_capacity(cells.len());
+        let mut previous = None;
+        for (line, stamp, exposure) in cells {
+            let wrong = |problem: &str, fix: String| {
+                DataError::cell(path, (line, "stamp"), stamp, problem.to_owned(), fix)
+            };
+            let before = Before { stamp_ns: previous, descending: false };
+            let (ns, _) =
+                parse(stamp, format, &zone, before).map_err(|problem| wrong(&problem, fix.into()))?;
+            if previous.is_some_and(|p| ns <= p) {
+                return Err(wrong("is not after the stamp before it", "sort by stamp, one line each".into()));
+            }
+            previous = Some(ns);
+            let row = moments.binary_search(&ns).map_err(|_| {
+                let file = &source.path;
+                wrong(
+                    &format!("names no bar of {file}, whose stamps are {}", source.stamp_side),
+                    format!("use stamps of that file, in {}", source.time_zone),
+                )
+            })?;
+            let target =
+                exposure.parse::<f64>().ok().filter(|x| (-1.0..=1.0).contains(x)).ok_or_else(|| {
+                    let problem = "is no number from -1 to 1";
+                    DataError::cell(
+                        path,
+                        (line, "exposure"),
+                        exposure,
+                        problem,
+                        "1 is full long, -1 full short",
+                    )
+                })?;
+            targets.push((row, target));
+        }
+        Ok(targets)
+    }
+
+    /// The target at the close of each of `rows`: the latest that was set until then, flat before the first.
+    pub fn over(&self, rows: std::ops::Range<usize>) -> Vec<f64> {
+        let mut next = self.targets.iter().peekable();
+        let mut target = 0.0;
+        rows.map(|row| {
+            while let Some((_, set)) = next.next_if(|(at, _)| *at <= row) {
+                target = *set;
+            }
+            target
+        })
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn parse(text: &str) -> Result<Vec<(usize, f64)>, String> {
+        Positions::parse("p.csv", text, &sample()).map_err(|e| e.to_string())
+    }
+
+    /// A stamp of the sample as its file has it.
+    fn stamp(row: usize) -> String {
+        let text = std::str::from_utf8(crate::SAMPLE_CSV).unwrap();
+        text.lines().nth(row + 1).unwrap().split(',').next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn stamps_are_those_of_the_bars_own_file() {
+        let text = format!("Stamp, exposure\n{},0.5\n\n{},-1\n", stamp(3), stamp(6));
+        let targets = parse(&text).unwrap();
+        assert_eq!(targets, [(3, 0.5), (6, -1.0)]);
+        let positions = Positions { name: "p.csv".into(), sha256: String::new(), targets };
+        assert_eq!(positions.over(2..8), [0.0, 0.5, 0.5, 0.5, -1.0, -1.0]);
+        assert_eq!(positions.over(5..7), [0.5, -1.0], "a target set before the stretch holds in it");
+    }
+
+    #[test]
+    fn errors_name_file_line_and_field() {
+        let (a, b) = (stamp(3), stamp(4));
+        for (text, words) in [
+            (String::new(), vec!["p.csv", "is empty"]),
+            ("time,x\n".into(), vec!["p.csv, line 1", "stamp,exposure"]),
+            ("stamp,exposure\n".into(), vec!["p.csv", "no target"]),
+            (format!("stamp,exposure\n{a}\n"), vec!["p.csv, line 2", "1 fields"]),
+            (format!("stamp,exposure\n{a},1,2\n"), vec!["p.csv, line 2", "3 fields"]),
+            (format!("stamp,exposure\n{a},1\n\n{b},1.5\n"), vec!["p.csv, line 4, field exposure", "\"1.5\""]),
+            (format!("stamp,exposure\n{a},NaN\n"), vec!["line 2, field exposure", "-1 to 1"]),
+            (format!("stamp,exposure\n{b},1\n{a},1\n"), vec!["line 3, field stamp", "not after"]),
+            (format!("stamp,exposure\n{a},1\n{a},1\n"), vec!["line 3, field stamp", "not after"]),
+            ("stamp,exposure\nsoon,1\n".into(), vec!["line 2, field stamp", "\"soon\""]),
+            ("stamp,exposure\n1999-01-01 00:00,1\n".into(), vec!["line 2, field stamp"]),
+        ] {
+            let error = parse(&text).unwrap_err();
+            for word in words {
+                assert!(error.contains(word), "'{word}' is not in: {error}");
+            }
+        }
+    }
+    /// Whatever a byte is changed to, there are targets in order and in range, or a message; never a panic.
+    #[test]
+    fn mutated_files_never_panic() {
+        let bars = sample();
+        let lines: String =
+            (0..40).map(|k| format!("{},{}\n", stamp(7 * k), [0.5, -1.0, 0.0][k % 3])).collect();
+        let whole = format!("stamp,exposure\n{lines}").into_bytes();
+        let mut word = 1_u64;
+        let mut draw = |n: usize| {
+            word = word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (word >> 33) as usize % n
+        };
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..3_000 {
+            let mut bytes = whole.clone();
+            for _ in 0..1 + draw(3) {
+                let at = draw(bytes.len());
+                bytes[at] = b"0123456789.,-+:eE \n\"\xff\0naif"[draw(26)];
+            }
+            bytes.truncate(bytes.len() - draw(2) * draw(200));
+            match Positions::parse("p.csv", &String::from_utf8_lossy(&bytes), &bars) {
+                Ok(targets) => {
+                    read += 1;
+                    assert!(targets.windows(2).all(|w| w[0].0 < w[1].0));
+                    assert!(targets.iter().all(|(row, x)| *row < bars.len() && (-1.0..=1.0).contains(x)));
+                }
+                Err(e) => {
+                    refused += 1;
+                    assert!(e.to_string().starts_with("p.csv"), "{e}");
+                }
+            }
+        }
+        // Few changes leave every stamp a bar's.
+        assert!(read > 20 && refused > 1_000, "{read} {refused}");
+    }
+}

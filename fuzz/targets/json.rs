@@ -1,0 +1,5 @@
+//! JSON.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foxhunt_fuzz::check(b"[", bytes));

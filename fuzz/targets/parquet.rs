@@ -1,0 +1,5 @@
+//! Parquet.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foxhunt_fuzz::check(b"PAR1", bytes));

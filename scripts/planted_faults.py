@@ -1,0 +1,99 @@
+"""Plants faults of others in the trade physics, one at a time, and runs the tests that should see each.
+
+    python scripts/planted_faults.py [WORK [WORDS]]
+
+Works in a copy of the tree below WORK (a new temporary folder if left out), never in this one. WORDS
+chooses the faults whose name holds them. Each fault is one edit of a
+kernel header, so that a run takes some minutes: the host's builds of the kernels are made again for each. Prints a line for
+each fault with the tests that failed; exits with 1 if a fault goes unseen. docs/faults.md has the table of all faults.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CU = pathlib.Path("crates/kernels/cu")
+MARKET = ["-p", "foxhunt-market", "--test", "faults", "--test", "cases"]
+ENV = ["-p", "foxhunt-env", "--test", "episodes", "--test", "replay"]
+
+# Name, file, what stands there, the fault, tests.
+FAULTS = [
+    ("limit filled inside the signal's bar", "market/step.cuh",
+     "late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), bar, end);",
+     "late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), seen, end);", MARKET),
+    ("stop not checked on the entry bar", "market/step.cuh",
+     "  u8 hit = desk.exit(CLOSE);", "  u8 hit = old ? desk.exit(CLOSE) : (u8)EXIT_NONE;", MARKET),
+    ("stop filled at its price through a gap", "market/step.cuh",
+     "const i64 met = is_long ? smaller(level, p[OPEN]) : larger(level, p[OPEN]);", "const i64 met = level;", MARKET),
+    ("order filled while there is no data", "market/fill.cuh",
+     "const i64 capacity = mul_div(volume, r.cap_e4, 10000, DOWN);",
+     "const i64 capacity = volume ? mul_div(volume, r.cap_e4, 10000, DOWN) : lots;", MARKET),
+    ("action dropped when a stop fires", "market/step.cuh",
+     "} else if (exited && (out.target == 0 || (out.target < 0) == (old < 0))) {", "} else if (exited) {", MARKET),
+    ("an exit order escaping the stop", "market/step.cuh",
+     "  const bool adds = late && (a.position == 0 || (a.position > 0) == buy);", "  const bool adds = late != 0;",
+     MARKET),
+    ("a phantom short after stop and exit both fill", "market/step.cuh",
+     "  if (!hit && late && !adds) {", "  if (late && !adds) {", MARKET),
+    ("different actions giving the same equity", "market/order.cuh",
+     "absolute(e4) * (i64)r.leverage_e4, 40000, DOWN)", "(e4 ? 4 : 0) * (i64)r.leverage_e4, 40000, DOWN)", MARKET),
+    ("shorts that earn nothing", "market/account.cuh",
+     "  return a.cash + (a.position * price - a.basis) * r.tv;",
+     "  return a.cash + (a.position > 0 ? (a.position * price - a.basis) * r.tv : 0);", MARKET),
+    ("fees missing from the reward", "market/account.cuh", "  a.cash -= fee;\n", "", MARKET),
+    ("borrow interest overwritten", "market/step.cuh", "a.financing += cost;", "a.financing = cost;", MARKET),
+    ("cash below zero after fees", "market/account.cuh",
+     "(i128)(equity - commission(r, n, price, rate_e7)) * ONE_E7", "(i128)equity * ONE_E7", MARKET),
+    ("unlimited size", "market/fill.cuh",
+     "const i64 capacity = mul_div(volume, r.cap_e4, 10000, DOWN);", "const i64 capacity = (i64)1 << 31;", MARKET),
+    ("seed ignored, all environments replay one path", "env/environment.cuh",
+     "below(draw(m.seed, s.episode, 0, EPISODE, e).x, fits)", "below(draw(1, s.episode, 0, EPISODE, 0).x, fits)", ENV),
+    ("data end treated as ruin", "env/env_step.cu",
+     "(s.bar == s.end ? TRUNCATED : 0)", "(s.bar == s.end ? TERMINATED : 0)", ENV),
+    ("recorded value of the previous bar", "market/ledger.cuh",
+     "row = LedgerRow{o.before, o.after, rec", "row = LedgerRow{o.before, o.before, rec", MARKET),
+    ("float money flipping a liquidation", "market/account.cuh",
+     "mul_div(a.basis * r.tv - a.cash, ONE_E7,", "mul_div((i64)(float)(a.basis * r.tv - a.cash), ONE_E7,", MARKET),
+    ("the final observation replaced by the reset's", "env/env_step.cu",
+     "      begin_episode(who, r, a.context.of(t.member), e, s);\n    }",
+     "      begin_episode(who, r, a.context.of(t.member), e, s);\n"
+     "      a.ring.of(t.member)[(s.step - 1) % a.rows * a.envs + e].after = summarise(r, s.account, bar);\n    }", ENV),
+]
+
+
+def main():
+    work = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
+    words = sys.argv[2] if len(sys.argv) > 2 else ""
+    chosen = [fault for fault in FAULTS if words in fault[0]]
+    tree = work / "tree"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns("target", ".git", "runs", ".venv"), dirs_exist_ok=True)
+    environment = os.environ | {"CARGO_TARGET_DIR": str(work / "target"), "CARGO_PROFILE_DEV_DEBUG": "0"}
+
+    def failed(tests):
+        command = ["cargo", "test", "-j1", "-q", "--no-fail-fast", *tests]
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
+        names = sorted(set(re.findall(r"^    (\w+)$", done.stdout, re.M)))
+        return names if names or done.returncode == 0 else ["(does not build)"]
+
+    for tests in [t for t in (MARKET, ENV) if any(fault[4] is t for fault in chosen)]:
+        assert failed(tests) == [], "the tests must pass before a fault is planted"
+    print(f"{'fault':<52}seen by", flush=True)
+    unseen = 0
+    for name, file, right, wrong, tests in chosen:
+        path = tree / CU / file
+        text = path.read_text()
+        assert text.count(right) >= 1, f"{name}: {file} has changed"
+        path.write_text(text.replace(right, wrong))
+        seen = failed(tests)
+        path.write_text(text)
+        unseen += seen in ([], ["(does not build)"])
+        print(f"{name:<52}{', '.join(seen) or 'NOTHING'}", flush=True)
+    sys.exit(1 if unseen else 0)
+
+
+main()
