@@ -66,7 +66,7 @@ const LIBRARY: [&str; 46] = [
     "tanh",
 ];
 /// Names of the compiler that `base/` may use: each gives the same bits on both targets, or is no arithmetic.
-const COMPILER: [&str; 38] = [
+const COMPILER: [&str; 41] = [
     "__AVX2__",
     "__CUDACC__",
     "__FMA__",
