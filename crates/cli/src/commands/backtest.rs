@@ -124,6 +124,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
         backtest: &backtest,
         ledger: &ledger,
         given: None,
+        folds: &[],
         config_text: &trained.config_text,
     })?;
     say!("{lines}")

@@ -3,7 +3,7 @@
 use crate::Failure;
 use foxhunt_ledger::{Ledger, reconcile};
 use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary};
-use foxhunt_report::StressLine;
+use foxhunt_report::{FoldLine, StressLine};
 
 /// Metrics that are shown, and what stands above them.
 const SHOWN: [(&str, &str); 7] = [
@@ -86,6 +86,31 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
         // Whoever was ruined has no more decisions: figures above one another are then of stretches of different length.
         let end = if row.made < decisions { format!("  ruined at bar {}", row.made) } else { String::new() };
         line(&row.label, &mut row.cells.iter().map(String::as_str), &end);
+    }
+    Ok(text)
+}
+
+/// The chosen member of each fold on its test window, a line each.
+pub(crate) fn folds(lines: &[FoldLine]) -> Result<String, Failure> {
+    let day = |ns: i64| foxhunt_data::show_moment(ns).chars().take(10).collect::<String>();
+    let heads: Vec<[String; 2]> = lines
+        .iter()
+        .map(|l| [format!("{} {} – {}", l.fold, day(l.test[0]), day(l.test[1])), l.chosen.clone()])
+        .collect();
+    let widest = |k: usize| heads.iter().map(|h| h[k].chars().count()).max().unwrap_or(0).max(6) + 2;
+    let (first, second) = (widest(0), widest(1));
+    let mut text = format!("{:<first$}{:<second$}", "fold", "chosen");
+    SHOWN.iter().for_each(|(_, heading)| text.push_str(&format!("{heading:>13}")));
+    text.push('\n');
+    for (line, [window, chosen]) in lines.iter().zip(&heads) {
+        text.push_str(&format!("{window:<first$}{chosen:<second$}"));
+        let members = summaries(&line.ledger)?;
+        let named = members.get(line.member as usize).map_or(&[][..], Vec::as_slice);
+        for (key, _) in SHOWN {
+            let cell = named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit));
+            text.push_str(&format!("{:>13}", cell.unwrap_or_default()));
+        }
+        text.push('\n');
     }
     Ok(text)
 }

@@ -16,6 +16,7 @@ pub(crate) struct TrainedRun {
     pub(crate) config: Config,
     pub(crate) config_text: String,
     pub(crate) saves: Vec<Save>,
+    /// Of the last fold where the run walked forward, whose windows [`Market::prepare`](foxhunt_train::Market::prepare) gives.
     pub(crate) choices: Vec<Choice>,
     /// Storage type of the weights.
     pub(crate) dtype: DType,
@@ -36,12 +37,13 @@ impl TrainedRun {
             let file = selection.display();
             Failure::Unusable(format!("{file} is not as foxhunt wrote it ({what}): restore it from a copy"))
         };
-        let choices: Vec<Choice> =
+        let mut choices: Vec<Choice> =
             serde_json::from_str(&read(&selection)?).map_err(|e| damaged(e.to_string()))?;
         let ids = config.member_ids();
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
             return Err(damaged(format!("it must name the members {ids:?}")));
         }
+        choices.drain(..choices.len().saturating_sub(config.population));
         let mut trained = TrainedRun { config, config_text, saves, choices, dtype: DType::F32 };
         if let Some(tensor) = trained.weights()?.first().and_then(|w| w.iter().next().map(|(_, t)| t.dtype)) {
             trained.dtype = tensor;
