@@ -12,7 +12,7 @@ use foxhunt_kernels::{Element, market::LedgerRow};
 use foxhunt_ledger::{Ledger, MemberInfo};
 use foxhunt_market::{FillRow, MAX_FILLS, RuleBook};
 use foxhunt_nn::{Net, Options, Plan, PlanError, Runtime, Tensor, net::BranchingQ};
-use foxhunt_train::{Config, Market, member_spec, network};
+use foxhunt_train::{Config, FOLD_IDS, Market, member_spec, network};
 use std::rc::Rc;
 
 /// A stretch of a market, its rules, and where it is run.
@@ -195,7 +195,11 @@ impl<'a> Backtest<'a> {
 
     fn member_info(&self, id: u64) -> MemberInfo {
         let seed = member_seed(self.config.seed, id);
-        MemberInfo { id, label: format!("member {id}"), seed, reward_unit: 1.0 }
+        let label = match (id / FOLD_IDS, id % FOLD_IDS) {
+            (0, id) => format!("member {id}"),
+            (fold, id) => format!("fold {fold} member {id}"),
+        };
+        MemberInfo { id, label, seed, reward_unit: 1.0 }
     }
 
     /// Environments and a plan with the ledger's buffers.

@@ -195,6 +195,7 @@ fn the_report_is_made_of_it() {
         baselines: &[hold, nothing],
         stress: &[],
         curves: &[],
+        folds: &[],
         config_toml: &config.to_toml().unwrap(),
     };
     let page = render(&input).unwrap();

@@ -18,8 +18,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         points: (0..50).map(|epoch| point(epoch, f64::from(member))).collect(),
     };
     let curves: Vec<LearningCurve> = (0..3).map(curve).collect();
-    let input =
-        ReportInput { ledger: &agent, baselines: &[hold], stress: &[], curves: &curves, config_toml: CONFIG };
+    let input = ReportInput {
+        ledger: &agent,
+        baselines: &[hold],
+        stress: &[],
+        curves: &curves,
+        folds: &[],
+        config_toml: CONFIG,
+    };
     write_report(Path::new(&path), &input)?;
     if let Some(directory) = std::env::args().nth(2) {
         agent.write(Path::new(&directory))?;

@@ -39,6 +39,16 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
         line.insert("how".into(), json!(view.own_words(&views.agent).join(" ")));
         Value::Object(line)
     });
+    let folds = views.folds.iter().map(|f| {
+        let window = |[start_ns, end_ns]: [i64; 2]| json!({ "start_ns": start_ns, "end_ns": end_ns });
+        let mut fold = strategy(&f.view, false);
+        fold.insert("fold".into(), json!(f.line.fold));
+        fold.insert("train".into(), window(f.line.train));
+        fold.insert("validation".into(), window(f.line.validation));
+        fold.insert("test".into(), window(f.line.test));
+        fold.insert("chosen".into(), json!(f.chosen().label));
+        Value::Object(fold)
+    });
     Ok(json!({
         "format": FORMAT,
         "program": header.program,
@@ -57,6 +67,7 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
         "over_time": { "member": views.agent.shown().label, "intervals": over_time(&views.agent) },
         "baselines": baselines.collect::<Vec<_>>(),
         "stress": stress.collect::<Vec<_>>(),
+        "folds": folds.collect::<Vec<_>>(),
     }))
 }
 

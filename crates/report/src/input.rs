@@ -13,6 +13,8 @@ pub struct ReportInput<'a> {
     pub baselines: &'a [Ledger],
     /// The same policy in a market that is dearer, slower or thinner; may be empty.
     pub stress: &'a [StressLine],
+    /// The folds whose chosen members' decisions the ledger carries out; empty where there are none.
+    pub folds: &'a [FoldLine],
     /// How training went, one per member; may be empty.
     pub curves: &'a [LearningCurve],
     /// The resolved configuration as TOML.
@@ -30,6 +32,27 @@ pub struct StressLine {
     pub again: bool,
     /// Its backtest; or why there is none.
     pub ledger: Result<Ledger, String>,
+}
+
+/// A fold of a walk-forward run.
+#[derive(Clone, Debug)]
+pub struct FoldLine {
+    /// Its number, from 0.
+    pub fold: usize,
+    /// First and last close of the training window, ns UTC.
+    pub train: [i64; 2],
+    /// Of the validation window.
+    pub validation: [i64; 2],
+    /// Of the test window.
+    pub test: [i64; 2],
+    /// What was chosen, in words.
+    pub chosen: String,
+    /// Where the fold's own page is, relative to this one.
+    pub page: String,
+    /// The backtest of all its members on its test window.
+    pub ledger: Ledger,
+    /// Index of the chosen member there.
+    pub member: u32,
 }
 
 /// How one member's training went.

@@ -20,7 +20,7 @@ mod svg;
 mod view;
 
 pub use figures::figures;
-pub use input::{EpochPoint, LearningCurve, ReportError, ReportInput, StressLine};
+pub use input::{EpochPoint, FoldLine, LearningCurve, ReportError, ReportInput, StressLine};
 /// What the report draws with, for other pages of the same looks.
 pub mod draw {
     pub use crate::chart::{FULL, NARROW, Panel, both, extent};

@@ -64,7 +64,7 @@ pub fn shell(title: &str, style: &str, body: &Markup) -> Markup {
 }
 
 fn page(views: &Views<'_>, input: &ReportInput<'_>) -> Markup {
-    let Views { agent, baselines, stress } = views;
+    let Views { agent, baselines, stress, folds } = views;
     let header = &agent.ledger.header;
     let title = format!("{}: {} backtest", header.instrument, header.window.name);
     let day = |ns| Date::of_ns(ns).text();
@@ -80,6 +80,7 @@ fn page(views: &Views<'_>, input: &ReportInput<'_>) -> Markup {
         main {
             (section::summary(agent, baselines))
             (equity(agent, baselines))
+            @if let Some(folds) = section::folds(folds) { (folds) }
             @if let Some(months) = section::months(agent) { (months) }
             (section::drawdowns(agent, baselines))
             (section::intervals(agent))

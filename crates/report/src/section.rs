@@ -3,6 +3,7 @@
 mod costs;
 mod drawdowns;
 mod facts;
+mod folds;
 mod intervals;
 mod months;
 mod stress;
@@ -13,6 +14,7 @@ mod training;
 pub(crate) use costs::costs;
 pub(crate) use drawdowns::drawdowns;
 pub(crate) use facts::{assumptions, config, facts};
+pub(crate) use folds::folds;
 pub(crate) use intervals::{TimeRow, intervals, over_time_rows};
 pub(crate) use months::months;
 pub(crate) use stress::stress;

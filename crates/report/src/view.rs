@@ -4,7 +4,7 @@ use foxhunt_ledger::{BarRow, FillRow, Ledger, MemberAttribution, ReconcileError,
 use foxhunt_metrics::{Metric, Named, Series, over_members, summary};
 
 use crate::format::Units;
-use crate::input::{ReportError, ReportInput, StressLine};
+use crate::input::{FoldLine, ReportError, ReportInput, StressLine};
 
 /// One member.
 pub(crate) struct MemberView {
@@ -90,11 +90,25 @@ pub(crate) struct StressView<'a> {
     pub(crate) view: Result<View<'a>, &'a str>,
 }
 
+/// A fold made ready to show.
+pub(crate) struct FoldView<'a> {
+    pub(crate) line: &'a FoldLine,
+    pub(crate) view: View<'a>,
+}
+
+impl FoldView<'_> {
+    /// The member that was chosen.
+    pub(crate) fn chosen(&self) -> &MemberView {
+        self.view.members.get(self.line.member as usize).unwrap_or_else(|| self.view.shown())
+    }
+}
+
 /// Everything of a report, reconciled.
 pub(crate) struct Views<'a> {
     pub(crate) agent: View<'a>,
     pub(crate) baselines: Vec<View<'a>>,
     pub(crate) stress: Vec<StressView<'a>>,
+    pub(crate) folds: Vec<FoldView<'a>>,
 }
 
 impl<'a> Views<'a> {
@@ -111,10 +125,14 @@ impl<'a> Views<'a> {
             };
             Ok(StressView { line, view: found })
         };
+        let fold = |line: &'a FoldLine| {
+            Ok(FoldView { line, view: view(&line.ledger, &format!("fold {}", line.fold))? })
+        };
         Ok(Views {
             agent: view(input.ledger, "the agent")?,
             baselines: input.baselines.iter().map(baseline).collect::<Result<_, _>>()?,
             stress: input.stress.iter().map(stress).collect::<Result<_, ReportError>>()?,
+            folds: input.folds.iter().map(fold).collect::<Result<_, ReportError>>()?,
         })
     }
 }

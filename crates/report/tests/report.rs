@@ -49,6 +49,7 @@ fn page(ledger: &Ledger, baselines: &[Ledger]) -> String {
         baselines,
         stress: &stress(),
         curves: &curves(),
+        folds: &[],
         config_toml: "[market]\nlev = \"<2>\"\n",
     })
     .unwrap()
@@ -123,8 +124,14 @@ fn every_string_is_escaped() {
     let mut baseline = hold();
     baseline.header.baseline = Some(evil.into());
     let baselines = [baseline];
-    let input =
-        ReportInput { ledger: &ledger, baselines: &baselines, stress: &[], curves: &[], config_toml: evil };
+    let input = ReportInput {
+        ledger: &ledger,
+        baselines: &baselines,
+        stress: &[],
+        curves: &[],
+        folds: &[],
+        config_toml: evil,
+    };
     let text = render(&input).unwrap();
     assert!(!text.contains("<script") && !text.contains("alert('x')</"));
     assert!(text.matches("&lt;script&gt;").count() > 10);
@@ -161,7 +168,14 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let directory = std::env::temp_dir().join(format!("foxhunt-report-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join("report.html");
-    let broken = ReportInput { ledger: &ledger, baselines: &[], stress: &[], curves: &[], config_toml: "" };
+    let broken = ReportInput {
+        ledger: &ledger,
+        baselines: &[],
+        stress: &[],
+        curves: &[],
+        folds: &[],
+        config_toml: "",
+    };
     let error = write_report(&path, &broken).unwrap_err();
     assert_eq!(error.to_string(), "the ledger of the agent does not reconcile");
     assert!(!path.exists());
@@ -169,8 +183,14 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let mut baseline = hold();
     baseline.bars[9].cash -= 1;
     let baselines = [baseline];
-    let input =
-        ReportInput { ledger: &sound, baselines: &baselines, stress: &[], curves: &[], config_toml: "" };
+    let input = ReportInput {
+        ledger: &sound,
+        baselines: &baselines,
+        stress: &[],
+        curves: &[],
+        folds: &[],
+        config_toml: "",
+    };
     let error = write_report(&path, &input).unwrap_err();
     assert_eq!(error.to_string(), "the ledger of buy and hold does not reconcile");
     let input = ReportInput { baselines: &[], ..input };
@@ -204,8 +224,14 @@ fn stress_lines_say_what_they_are() {
         ledger.bars[9].cash += 1;
     }
     let ledger = agent();
-    let input =
-        ReportInput { ledger: &ledger, baselines: &[], stress: &broken, curves: &[], config_toml: "" };
+    let input = ReportInput {
+        ledger: &ledger,
+        baselines: &[],
+        stress: &broken,
+        curves: &[],
+        folds: &[],
+        config_toml: "",
+    };
     assert_eq!(render(&input).unwrap_err().to_string(), "the ledger of costs × 2 does not reconcile");
 }
 
@@ -214,8 +240,14 @@ fn stress_lines_say_what_they_are() {
 fn figures_are_for_programs() {
     let (ledger, lines) = (agent(), stress());
     let baselines = [hold()];
-    let input =
-        ReportInput { ledger: &ledger, baselines: &baselines, stress: &lines, curves: &[], config_toml: "" };
+    let input = ReportInput {
+        ledger: &ledger,
+        baselines: &baselines,
+        stress: &lines,
+        curves: &[],
+        folds: &[],
+        config_toml: "",
+    };
     let all = figures(&input).unwrap();
     let text = all.to_string();
     assert!(!text.contains("NaN") && !text.contains("\"total_return\":null"));

@@ -1,7 +1,10 @@
 //! What a training run is: every number that decides it, with its default.
 
 mod check;
+mod walk_forward;
 mod windows;
+
+pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;
 use foxhunt_core::{Rounding, Storage, Weights};
@@ -48,10 +51,10 @@ pub enum LearnStep {
 pub struct Config {
     /// Seed of everything random.
     pub seed: u64,
-    /// Members of the population: paired runs that differ in their seed.
+    /// Members of the population, of each fold where there are folds: paired runs that differ in their seed.
     pub population: usize,
     /// Id of each member, which its seed follows from: a member learns the same whoever else is there, in whatever
-    /// order. 0 to `population` - 1 where empty.
+    /// order. 0 to `population` - 1 where empty. With folds these are of the first; see [`Config::member_ids`].
     pub members: Vec<u64>,
     /// Epochs.
     pub epochs: u32,
@@ -146,6 +149,8 @@ pub struct DataConfig {
     pub test_from: String,
     /// End of the test window; with the last bar where empty.
     pub test_to: String,
+    /// Folds that follow one another, instead of one training, validation and test window.
+    pub walk_forward: WalkForward,
 }
 
 /// The network.
@@ -287,6 +292,7 @@ impl Config {
                 validation_from: String::new(),
                 test_from: String::new(),
                 test_to: String::new(),
+                walk_forward: WalkForward::default(),
             },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
             learn: LearnConfig {
@@ -323,11 +329,6 @@ impl Config {
                 start_cash: 0.0,
             },
         }
-    }
-
-    /// Id of each member, [`Config::population`] of them.
-    pub fn member_ids(&self) -> Vec<u64> {
-        if self.members.is_empty() { (0..self.population as u64).collect() } else { self.members.clone() }
     }
 
     /// As [`Config::resolve_options`], for `key=value` pairs that were given with `--set`.

@@ -7,8 +7,8 @@ mod memory;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, DecimalMarks, LearnConfig, LearnStep, MarketConfig, NetworkConfig, Orders,
-    SetOption, Size, Stamps,
+    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, LearnConfig, LearnStep, MarketConfig, NetworkConfig,
+    Orders, SetOption, Size, Stamps, WalkForward,
 };
 pub use error::TrainError;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};

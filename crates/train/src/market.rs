@@ -33,12 +33,66 @@ pub struct Market {
 }
 
 impl Market {
-    /// Computes features, fits the normaliser on the training window, and lays out the tables.
+    /// Computes features, fits the normaliser on the training window, and lays out the tables; of the last fold where there
+    /// are folds.
     ///
     /// # Errors
     /// Bars too few for the windows, or numbers that the rules refuse.
     pub fn prepare(bars: Bars, config: &Config) -> Result<Self, TrainError> {
+        if config.walks() {
+            let last = Self::folds(bars, config)?.pop();
+            return last.ok_or_else(|| wrong_folds("there are none".into()));
+        }
         Self::build(bars, config, None)
+    }
+
+    /// The market of each fold, which differ in their windows and in whatever is measured on the training window: normaliser,
+    /// least volatility, bars of a day. One market where there are no folds.
+    ///
+    /// # Errors
+    /// As [`Market::prepare`]; folds that the bars are too few for.
+    pub fn folds(bars: Bars, config: &Config) -> Result<Vec<Self>, TrainError> {
+        if !config.walks() {
+            return Ok(vec![Self::build(bars, config, None)?]);
+        }
+        let walk = &config.data.walk_forward;
+        let raw = FeatureSet::standard().compute(&bars)?;
+        let usable = seen(&raw, config);
+        let (from, to) = config.data.ends().map_err(wrong_folds)?;
+        let last = bars.close_ns.last().copied().unwrap_or(0);
+        let first = bars.open_ns.get(usable.start).copied().unwrap_or(i64::MAX);
+        let moments = walk.moments(from, to.unwrap_or(last));
+        let mut markets = Vec::with_capacity(moments.len());
+        for (fold, at) in moments.into_iter().enumerate() {
+            let begin = at.train_from_ns.filter(|_| walk.train_days > 0).unwrap_or(at.validation_from_ns);
+            if begin < first {
+                let [begin, first] = [begin, first].map(foxhunt_data::show_moment);
+                return Err(wrong_folds(format!(
+                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for fewer \
+                     folds, or shorter windows"
+                )));
+            }
+            let mut splits = Splits::by_time(&bars, usable.clone(), at, LEAST_ROWS)?;
+            for window in [&mut splits.train, &mut splits.validation] {
+                window.end = window.end.saturating_sub(walk.purge_bars);
+            }
+            for window in [&mut splits.validation, &mut splits.test] {
+                window.start += walk.embargo_bars;
+            }
+            let windows =
+                [("train", &splits.train), ("validation", &splits.validation), ("test", &splits.test)];
+            for (name, rows) in windows {
+                if rows.len() < LEAST_ROWS {
+                    return Err(wrong_folds(format!(
+                        "fold {fold} has {} bars in its {name} window after purge and embargo, and needs {LEAST_ROWS}: \
+                         make it longer",
+                        rows.len()
+                    )));
+                }
+            }
+            markets.push(Self::of_features(bars.clone(), &raw, splits, config, None)?);
+        }
+        Ok(markets)
     }
 
     /// As [`Market::prepare`], for bars that an agent trained on `trained` has not seen: whatever is measured on a training
@@ -76,8 +130,7 @@ impl Market {
 
     fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
         let raw = FeatureSet::standard().compute(&bars)?;
-        let mut usable = raw.usable();
-        usable.start += config.network.lookback - 1;
+        let usable = seen(&raw, config);
         // Dates are those of the data that was trained on, and other bars need not reach to them.
         let moments = match trained {
             Some(_) => None,
@@ -157,10 +210,29 @@ impl Market {
     /// Features that don't fit the bars.
     pub fn tables(&self) -> Result<(Tables, FeatureId), TrainError> {
         let mut tables = Tables::new(self.features.cols);
-        let bars = tables.add_bars(&self.table);
-        let features = tables.add_features(bars, &self.features.values)?;
+        let features = self.add_to(&mut tables)?;
         Ok((tables, features))
     }
+
+    /// Adds bars and features to the tables of a run.
+    ///
+    /// # Errors
+    /// Features that don't fit the bars, or the other markets'.
+    pub(crate) fn add_to(&self, tables: &mut Tables) -> Result<FeatureId, TrainError> {
+        let bars = tables.add_bars(&self.table);
+        Ok(tables.add_features(bars, &self.features.values)?)
+    }
+}
+
+/// Rows with all features in sight.
+fn seen(raw: &FeatureTable, config: &Config) -> std::ops::Range<usize> {
+    let mut usable = raw.usable();
+    usable.start += config.network.lookback - 1;
+    usable
+}
+
+fn wrong_folds(what: String) -> TrainError {
+    TrainError::Config { place: "data.walk_forward".into(), what }
 }
 
 fn sides(o: &Ohlc) -> [&[i32]; 4] {

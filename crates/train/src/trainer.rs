@@ -6,7 +6,7 @@
 use crate::{Config, LearnStep, Market, TrainError};
 use foxhunt_core::{DType, Weights, rng::member_seed};
 use foxhunt_device::{Command, Device};
-use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tally, exploration};
+use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tables, Tally, exploration};
 use foxhunt_kernels::{
     env::{EnvAct, env_act_greedy},
     loss::{HeadShape, LossTotal},
@@ -108,13 +108,32 @@ pub fn member_spec(
 }
 
 impl Trainer {
-    /// Builds the plan, fills the tables and initialises every member.
+    /// A population on one market: [`Trainer::on`].
     ///
     /// # Errors
-    /// Sizes that don't fit one another, or the device.
+    /// As there.
     pub fn new(device: &Device, dtype: DType, config: &Config, market: &Market) -> Result<Self, TrainError> {
+        Self::on(device, dtype, config, std::slice::from_ref(market))
+    }
+
+    /// Builds the plan, fills the tables and initialises every member. The members of each fold train on the market of that
+    /// number, all in one population; what a member learns doesn't depend on the others.
+    ///
+    /// # Errors
+    /// Sizes that don't fit one another, another number of markets than of folds, or the device.
+    pub fn on(
+        device: &Device,
+        dtype: DType,
+        config: &Config,
+        markets: &[Market],
+    ) -> Result<Self, TrainError> {
         let l = &config.learn;
-        let members = config.population;
+        let Some(market) = markets.first().filter(|_| markets.len() == config.folds()) else {
+            return Err(TrainError::Config {
+                place: "data.walk_forward.folds".into(),
+                what: format!("{} markets for {} folds", markets.len(), config.folds()),
+            });
+        };
         let needed = config.network.lookback * market.features.cols + foxhunt_env::ACCOUNT_FEATURES;
         if needed > config.network.inputs {
             return Err(TrainError::Config {
@@ -137,7 +156,22 @@ impl Trainer {
                     .into(),
             });
         }
-        let (tables, features) = market.tables()?;
+        let mut tables = Tables::new(market.features.cols);
+        let mut specs = Vec::new();
+        for (fold, market) in markets.iter().enumerate() {
+            let features = market.add_to(&mut tables)?;
+            let ids = config.ids_of_fold(fold);
+            if ids.len() != config.population {
+                return Err(TrainError::Config {
+                    place: "members".into(),
+                    what: format!("{} ids for a population of {}", ids.len(), config.population),
+                });
+            }
+            for id in ids {
+                specs.push(member_spec(config, market, features, market.splits.train.clone(), id)?);
+            }
+        }
+        let members = specs.len();
         let shape = Shape {
             envs: l.envs,
             lookback: config.network.lookback,
@@ -145,17 +179,6 @@ impl Trainer {
             ring_rows: l.replay / l.envs,
             batch: l.batch,
         };
-        let ids = config.member_ids();
-        if ids.len() != members {
-            return Err(TrainError::Config {
-                place: "members".into(),
-                what: format!("{} ids for a population of {members}", ids.len()),
-            });
-        }
-        let specs = ids
-            .into_iter()
-            .map(|id| member_spec(config, market, features, market.splits.train.clone(), id))
-            .collect::<Result<Vec<_>, _>>()?;
         let env = Environments::new(device, dtype, shape, &tables, &specs)?;
 
         let mut plan = Plan::new(dtype, members);
@@ -285,7 +308,7 @@ impl Trainer {
 
     /// Reads the epoch's counters and starts them anew.
     fn report(&self) -> Result<Vec<EpochReport>, TrainError> {
-        let members = self.config.population;
+        let members = self.plan.members();
         let totals = self.runtime.read_raw::<LossTotal>(self.total)?;
         let tallies = self.runtime.read_raw::<Tally>(self.tally)?;
         let counters = self.runtime.read_raw::<OptimiserState>(self.optimiser.0)?;

@@ -112,7 +112,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
             positions::run(&backtest, &positions, &args.out, Some(run), &trained.config_text)?
         );
     }
-    let members = Chosen::load(&trained.saves, &trained.choices)?;
+    let members = Chosen::after(&trained.saves, &trained.choices, trained.trials)?;
     let ledger = match &recorded {
         None => members.run(&backtest)?,
         Some((path, recorded)) => replay(&backtest, path, recorded)?,
@@ -124,6 +124,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
         backtest: &backtest,
         ledger: &ledger,
         given: None,
+        folds: &[],
         config_text: &trained.config_text,
     })?;
     say!("{lines}")

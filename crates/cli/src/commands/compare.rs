@@ -159,6 +159,11 @@ fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
         if !args.data.is_empty() {
             config.data.files.clone_from(&args.data);
         }
+        if config.walks() {
+            return Err(Failure::Refused(
+                "compare has one training, validation and test window: leave data.walk_forward out".into(),
+            ));
+        }
         let market = Market::prepare(load_bars(&config.data.files, &config.data)?, &config)?;
         return Ok(Subject { config, market, optimum: None });
     };

@@ -54,19 +54,19 @@ fn memory(run: &Path, device: &Device, as_json: bool) -> Result<(), Failure> {
     let (bars, setting) = load_own_bars(run, &config)?;
     let own = setting.and_then(|s| s.dtype().ok());
     let dtype = own.unwrap_or_else(|| training_dtype(device));
-    let market = Market::prepare(bars, &config)?;
-    let memory: Memory = Trainer::new(device, dtype, &config, &market)?.memory();
+    let memory: Memory = Trainer::on(device, dtype, &config, &Market::folds(bars, &config)?)?.memory();
+    let members = config.member_ids().len();
     if as_json {
         let found = json!({
             "run": run.display().to_string(),
             "device": device.to_string(),
             "dtype": dtype.name(),
-            "population": config.population,
+            "population": members,
             "memory": memory,
         });
         return say!("{found}");
     }
-    say!("{}: {dtype}, P {}, on {device}", run.display(), config.population)?;
+    say!("{}: {dtype}, P {members}, on {device}", run.display())?;
     say!("{}", memory.to_string().trim_end())
 }
 

@@ -2,7 +2,7 @@
 //! window, its ledger and the report.
 
 use super::{
-    place,
+    folds, place,
     report::{Paper, write_paper},
     trained::saved,
 };
@@ -28,6 +28,9 @@ pub(crate) const REPORT: &str = "report.html";
 /// The choice of one member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Choice {
+    /// The fold, where the run walks forward.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fold: Option<usize>,
     /// Member's id.
     pub(crate) member: u64,
     /// Epochs done when the chosen weights were saved.
@@ -36,7 +39,7 @@ pub(crate) struct Choice {
     pub(crate) validation_return: f64,
     /// Epochs that were compared.
     pub(crate) of: usize,
-    /// Whether the validation window chose this member among all: the first with the largest return.
+    /// Whether the validation window chose this member among all of its fold: the first with the largest return.
     pub(crate) chosen: bool,
 }
 
@@ -46,17 +49,29 @@ pub(crate) struct Finish<'a> {
     pub(crate) saves: &'a [Save],
     pub(crate) config: &'a Config,
     pub(crate) config_text: &'a str,
-    pub(crate) market: &'a Market,
+    /// The market of each fold; one where there are no folds.
+    pub(crate) markets: &'a [Market],
     pub(crate) device: &'a Device,
     pub(crate) dtype: DType,
 }
 
 /// Chooses, backtests, writes; gives the lines for the terminal.
 pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
-    let choices = choose(x)?;
+    let mut choices = Vec::new();
+    for (fold, market) in x.markets.iter().enumerate() {
+        choices.extend(choose(x, market, fold)?);
+    }
     place::write_json(&x.folder.join(SELECTION), &choices)?;
-    let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::test(x.market))?;
-    let members = Chosen::load(x.saves, &choices)?;
+    match x.markets {
+        [market] if !x.config.walks() => one(x, market, &choices),
+        _ => folds::finish(x, &choices),
+    }
+}
+
+/// A run with one test window.
+fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Failure> {
+    let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?;
+    let members = Chosen::load(x.saves, choices)?;
     let ledger = members.run(&backtest)?;
     let lines = members.paper(&Paper {
         folder: x.folder,
@@ -64,6 +79,7 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
         backtest: &backtest,
         ledger: &ledger,
         given: None,
+        folds: &[],
         config_text: x.config_text,
     })?;
     let chosen = choices.iter().find(|c| c.chosen);
@@ -72,10 +88,10 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
     Ok(chosen.unwrap_or_default() + &lines)
 }
 
-/// For each member the epoch whose greedy policy ends the validation window with the most; ties to the earliest.
-fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
-    let ids = x.config.member_ids();
-    let backtest = Backtest::new(x.device, x.dtype, x.config, x.market, TestWindow::validation(x.market))?;
+/// For each member of a fold the epoch whose greedy policy ends the validation window with the most; ties to the earliest.
+fn choose(x: &Finish<'_>, market: &Market, fold: usize) -> Result<Vec<Choice>, Failure> {
+    let ids = x.config.ids_of_fold(fold);
+    let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::validation(market))?;
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     for save in x.saves {
         let weights = ids
@@ -90,6 +106,7 @@ fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
                 *slot = Some(Choice {
+                    fold: x.config.walks().then_some(fold),
                     member: *id,
                     epoch: save.epoch(),
                     validation_return,
@@ -108,6 +125,11 @@ fn choose(x: &Finish<'_>) -> Result<Vec<Choice>, Failure> {
     Ok(choices)
 }
 
+/// What stood behind the choice of one member and one epoch of each fold.
+pub(crate) fn trials(choices: &[Choice]) -> u32 {
+    u32::try_from(choices.iter().map(|c| c.of).sum::<usize>()).unwrap_or(u32::MAX)
+}
+
 /// Members with the weights that were chosen, to be run over any stretch and by any rules.
 pub(crate) struct Chosen {
     ids: Vec<u64>,
@@ -117,13 +139,16 @@ pub(crate) struct Chosen {
 
 impl Chosen {
     pub(crate) fn load(saves: &[Save], choices: &[Choice]) -> Result<Self, Failure> {
-        // What stood behind the choice of one member and one epoch.
-        let trials: usize = choices.iter().map(|c| c.of).sum();
+        Self::after(saves, choices, trials(choices))
+    }
+
+    /// As [`Chosen::load`], where more was tried than led to these choices.
+    pub(crate) fn after(saves: &[Save], choices: &[Choice], trials: u32) -> Result<Self, Failure> {
         let load = |c: &Choice| Ok(saved(saves, c.epoch)?.load_weights(c.member)?);
         Ok(Chosen {
             ids: choices.iter().map(|c| c.member).collect(),
             weights: choices.iter().map(load).collect::<Result<_, Failure>>()?,
-            trials: u32::try_from(trials).unwrap_or(u32::MAX),
+            trials,
         })
     }
 
@@ -136,7 +161,7 @@ impl Chosen {
     pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<String, Failure> {
         let actions = recorded(paper.ledger);
         write_paper(paper, &mut |b| self.run(b), &mut |b| {
-            b.clone().with_trials(self.trials).strategy(&actions.delayed())
+            b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))
         })
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod device;
 mod finish;
+mod folds;
 mod place;
 mod positions;
 mod progress;

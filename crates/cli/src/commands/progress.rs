@@ -31,8 +31,8 @@ impl Progress {
     pub(crate) fn epoch(&self, config: &Config, reports: &[EpochReport]) {
         self.bar.inc(1);
         let epochs = (self.bar.position() - self.first) as f64;
-        let steps =
-            epochs * (config.learn.collect * config.population) as f64 / self.start.elapsed().as_secs_f64();
+        let steps = epochs * (config.learn.collect * config.member_ids().len()) as f64
+            / self.start.elapsed().as_secs_f64();
         self.bar.set_message(message(reports, steps));
     }
 

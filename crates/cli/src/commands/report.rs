@@ -7,7 +7,7 @@ use super::{
 use crate::Failure;
 use foxhunt_backtest::{Backtest, Exposures, Rerun, baselines, stress};
 use foxhunt_ledger::Ledger;
-use foxhunt_report::{EpochPoint, LearningCurve, ReportInput, StressLine, figures, write_report};
+use foxhunt_report::{EpochPoint, FoldLine, LearningCurve, ReportInput, StressLine, figures, write_report};
 use foxhunt_train::EpochReport;
 use std::{collections::BTreeMap, path::Path};
 
@@ -21,6 +21,8 @@ pub(crate) struct Paper<'a> {
     pub(crate) ledger: &'a Ledger,
     /// The targets that are the ledger's policy, where they were given.
     pub(crate) given: Option<&'a Exposures>,
+    /// The folds that the ledger's decisions come from; none where it has members of its own.
+    pub(crate) folds: &'a [FoldLine],
     pub(crate) config_text: &'a str,
 }
 
@@ -43,13 +45,14 @@ pub(crate) fn write_paper(
         .collect();
     x.ledger.write(&x.folder.join(LEDGER))?;
     let curves = match x.run {
-        Some(run) => learning_curves(&run.join("metrics.jsonl"))?,
+        Some(run) => learning_curves(&run.join("metrics.jsonl"), x.ledger)?,
         None => Vec::new(),
     };
     let input = ReportInput {
         ledger: x.ledger,
         baselines: &baselines,
         stress: &stress,
+        folds: x.folds,
         curves: &curves,
         config_toml: x.config_text,
     };
@@ -62,15 +65,16 @@ pub(crate) fn write_paper(
     Ok(format!("{table}{stress}\nreport          {}", page.display()))
 }
 
-/// The lines of `metrics.jsonl`, by member.
-fn learning_curves(path: &Path) -> Result<Vec<LearningCurve>, Failure> {
+/// The lines of `metrics.jsonl`, by member of the ledger; those of other members are left out.
+fn learning_curves(path: &Path, ledger: &Ledger) -> Result<Vec<LearningCurve>, Failure> {
     let text = place::read(path)?;
     let mut members: BTreeMap<u32, Vec<EpochPoint>> = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
         let r: EpochReport = serde_json::from_str(line)
             .map_err(|e| Failure::Unusable(format!("{} line {}: {e}", path.display(), number + 1)))?;
+        let Some(member) = ledger.header.members.iter().position(|m| m.id == r.id) else { continue };
         // What an epoch could not say is left out of the chart.
-        members.entry(r.member as u32).or_default().push(EpochPoint {
+        members.entry(member as u32).or_default().push(EpochPoint {
             epoch: r.epoch,
             loss: r.loss.unwrap_or(f64::NAN),
             episode_return: r.episode_return.unwrap_or(f64::NAN),

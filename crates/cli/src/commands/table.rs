@@ -3,16 +3,17 @@
 use crate::Failure;
 use foxhunt_ledger::{Ledger, reconcile};
 use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary};
-use foxhunt_report::StressLine;
+use foxhunt_report::{FoldLine, StressLine};
 
-const SHOWN: [&str; 7] = [
-    "total_return",
-    "sharpe_bars",
-    "max_drawdown_closes",
-    "max_drawdown_worst",
-    "turnover",
-    "trip_count",
-    "win_rate",
+/// Metrics that are shown, and what stands above them.
+const SHOWN: [(&str, &str); 7] = [
+    ("total_return", "return"),
+    ("sharpe_bars", "Sharpe"),
+    ("max_drawdown_closes", "drawdown"),
+    ("max_drawdown_worst", "within bars"),
+    ("turnover", "turnover/yr"),
+    ("trip_count", "trips"),
+    ("win_rate", "won"),
 ];
 
 /// A metric as the terminal shows it.
@@ -40,61 +41,86 @@ fn mean(members: &[Vec<Named>], key: &str) -> (Metric, Unit) {
     (over_members(&metrics).map_or(one, |spread| Metric::Value(spread.mean)), unit)
 }
 
-/// A member's label, and its metrics in the order of [`SHOWN`].
-type Column = (String, Vec<String>);
+/// One policy: its label, its metrics in the order of [`SHOWN`], and how many decisions it made.
+struct Row {
+    label: String,
+    cells: Vec<String>,
+    made: usize,
+}
 
-/// A few metrics of every member beside the baselines, over a window of so many decisions. A baseline of several draws
-/// stands with their mean.
+/// A few metrics of every member and of the baselines, a line each, over a window of so many decisions. A baseline of several
+/// draws stands with their mean.
 pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> Result<String, Failure> {
-    let members = summaries(ledger)?;
-    let mut columns: Vec<Column> = members
-        .iter()
-        .zip(&ledger.header.members)
-        .map(|(named, info)| {
-            let of = |key: &str| {
-                named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit)).unwrap_or_default()
-            };
-            (info.label.clone(), SHOWN.map(of).to_vec())
-        })
-        .collect();
+    let made = |l: &Ledger, m: u32| l.bars_of(m).len().saturating_sub(1);
+    let mut rows = Vec::new();
+    for (m, named) in summaries(ledger)?.iter().enumerate() {
+        let of = |(key, _): (&str, &str)| {
+            named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit)).unwrap_or_default()
+        };
+        let label = ledger.header.members.get(m).map(|info| info.label.clone()).unwrap_or_default();
+        rows.push(Row { label, cells: SHOWN.map(of).to_vec(), made: made(ledger, m as u32) });
+    }
     for baseline in baselines {
         let members = summaries(baseline)?;
-        let name = baseline.header.baseline.clone().unwrap_or_default();
-        let of = |key: &str| {
+        let of = |(key, _): (&str, &str)| {
             let (metric, unit) = mean(&members, key);
             value(metric, unit)
         };
-        columns.push((name, SHOWN.map(of).to_vec()));
+        rows.push(Row {
+            label: baseline.header.baseline.clone().unwrap_or_default(),
+            cells: SHOWN.map(of).to_vec(),
+            made: (0..baseline.members()).map(|m| made(baseline, m)).min().unwrap_or(decisions),
+        });
     }
     let window = &ledger.header.window;
     let mut text = format!("{} window, {decisions} decisions, all costs included\n", window.name);
-    let mut line = |first: &str, cells: &mut dyn Iterator<Item = &str>| {
-        text.push_str(&format!("{first:<28}"));
-        cells.for_each(|cell| text.push_str(&format!("{cell:>19}")));
+    let widest = rows.iter().map(|r| r.label.chars().count()).max().unwrap_or(0);
+    let mut line = |label: &str, cells: &mut dyn Iterator<Item = &str>, end: &str| {
+        text.push_str(&format!("{label:<widest$}"));
+        cells.for_each(|cell| text.push_str(&format!("{cell:>13}")));
+        text.push_str(end);
         text.push('\n');
     };
-    line("", &mut columns.iter().map(|(label, _)| label.as_str()));
-    for (row, key) in SHOWN.iter().enumerate() {
-        let label =
-            members.first().and_then(|named| named.iter().find(|n| n.key == *key)).map_or("", |n| n.label);
-        line(label, &mut columns.iter().map(|(_, cells)| cells[row].as_str()));
-    }
-    // Whoever was ruined has no more decisions: figures beside one another are then of stretches of different length.
-    let made = |l: &Ledger, m: u32| l.bars_of(m).len().saturating_sub(1);
-    let said = |made: usize| if made < decisions { format!("bar {made}") } else { "no".to_owned() };
-    let agents = (0..ledger.members()).map(|m| said(made(ledger, m)));
-    let others =
-        baselines.iter().map(|l| said((0..l.members()).map(|m| made(l, m)).min().unwrap_or(decisions)));
-    let ended: Vec<String> = agents.chain(others).collect();
-    if ended.iter().any(|e| e != "no") {
-        line("Ruined", &mut ended.iter().map(String::as_str));
+    line("", &mut SHOWN.iter().map(|(_, heading)| *heading), "");
+    for row in &rows {
+        // Whoever was ruined has no more decisions: figures above one another are then of stretches of different length.
+        let end = if row.made < decisions { format!("  ruined at bar {}", row.made) } else { String::new() };
+        line(&row.label, &mut row.cells.iter().map(String::as_str), &end);
     }
     Ok(text)
 }
 
-/// Total return under stress, means over members; two lines.
+/// The chosen member of each fold on its test window, a line each.
+pub(crate) fn folds(lines: &[FoldLine]) -> Result<String, Failure> {
+    let day = |ns: i64| foxhunt_data::show_moment(ns).chars().take(10).collect::<String>();
+    let heads: Vec<[String; 2]> = lines
+        .iter()
+        .map(|l| [format!("{} {} – {}", l.fold, day(l.test[0]), day(l.test[1])), l.chosen.clone()])
+        .collect();
+    let widest = |k: usize| heads.iter().map(|h| h[k].chars().count()).max().unwrap_or(0).max(6) + 2;
+    let (first, second) = (widest(0), widest(1));
+    let mut text = format!("{:<first$}{:<second$}", "fold", "chosen");
+    SHOWN.iter().for_each(|(_, heading)| text.push_str(&format!("{heading:>13}")));
+    text.push('\n');
+    for (line, [window, chosen]) in lines.iter().zip(&heads) {
+        text.push_str(&format!("{window:<first$}{chosen:<second$}"));
+        let members = summaries(&line.ledger)?;
+        let named = members.get(line.member as usize).map_or(&[][..], Vec::as_slice);
+        for (key, _) in SHOWN {
+            let cell = named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit));
+            text.push_str(&format!("{:>13}", cell.unwrap_or_default()));
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Total return under stress, means over members, a line each.
 pub(crate) fn stress(lines: &[StressLine]) -> Result<String, Failure> {
-    let mut parts = Vec::with_capacity(lines.len());
+    let mut text = String::new();
+    if !lines.is_empty() {
+        text.push_str("total return under stress, mean over members\n");
+    }
     for line in lines {
         let said = match &line.ledger {
             Ok(ledger) => {
@@ -103,7 +129,7 @@ pub(crate) fn stress(lines: &[StressLine]) -> Result<String, Failure> {
             }
             Err(_) => "not run".to_owned(),
         };
-        parts.push(format!("{} {said}", line.label.to_lowercase()));
+        text.push_str(&format!("{:<17}{said:>13}\n", line.label.to_lowercase()));
     }
-    Ok(if parts.is_empty() { String::new() } else { format!("total return at {}\n", parts.join(", ")) })
+    Ok(text)
 }

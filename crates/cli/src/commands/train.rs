@@ -25,6 +25,8 @@ use std::{
 #[command(after_help = "Examples:
   foxhunt train --out runs/first
   foxhunt train --data XBTUSD_60.csv.gz --population 8 --set learn.gamma=0.995 --out runs/btc
+  foxhunt train --data XBTUSD_60.csv.gz --set data.walk_forward.folds=3 --set data.walk_forward.validation_days=365 \\
+      --set data.walk_forward.test_days=365 --out runs/btc-walk
   foxhunt train --resume runs/btc")]
 pub(crate) struct TrainArgs {
     /// Files of bars of one instrument, in order of time; the embedded sample if left out. A relative path counts from where foxhunt is started
@@ -133,7 +135,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
 struct Session {
     folder: RunFolder,
     config: Config,
-    market: Market,
+    markets: Vec<Market>,
     device: Device,
     dtype: DType,
     trainer: Trainer,
@@ -162,16 +164,17 @@ impl Session {
         // All that can be wrong with folder, data or sizes is found before there is a folder.
         place::check_reachable(&args.out)?;
         RunFolder::check_free(&args.out)?;
-        let market = Market::prepare(load_bars(&config.data.files, &config.data)?, &config)?;
+        let bars = load_bars(&config.data.files, &config.data)?;
+        let markets = Market::folds(bars.clone(), &config)?;
         let device = open(args.device)?;
         let dtype = args.dtype.on(&device);
         if dtype == DType::F32 && config.learn.rounding == Rounding::Nearest {
             note!("note: learn.rounding changes nothing in f32: nothing is rounded there");
         }
-        let trainer = Trainer::new(&device, dtype, &config, &market)?;
+        let trainer = Trainer::on(&device, dtype, &config, &markets)?;
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
-        Setting::new(&device, dtype, &market.bars).write(folder.path())?;
-        Ok(Session { folder, config, market, device, dtype, trainer })
+        Setting::new(&device, dtype, &bars).write(folder.path())?;
+        Ok(Session { folder, config, markets, device, dtype, trainer })
     }
 
     fn resume(folder: RunFolder, save: Option<Save>, args: &TrainArgs) -> Result<Self, Failure> {
@@ -180,7 +183,7 @@ impl Session {
         let place = path.join("config.toml").display().to_string();
         let config = Config::resolve(Some((&place, folder.config())), None, &[])?;
         let (bars, setting) = load_own_bars(path, &config)?;
-        let market = Market::prepare(bars, &config)?;
+        let markets = Market::folds(bars.clone(), &config)?;
         let device = open(args.device)?;
         let resumable = save.filter(|s| folder.status() == Status::Resumable && s.state_path().is_some());
         let host = match resumable.as_ref().and_then(Save::state_path) {
@@ -204,9 +207,9 @@ impl Session {
                 let what = format!("{} is missing: restore it from a copy", path.join(SETTING).display());
                 return Err(Failure::Unusable(what));
             }
-            Setting::new(&device, dtype, &market.bars).write(path)?;
+            Setting::new(&device, dtype, &bars).write(path)?;
         }
-        let mut trainer = Trainer::new(&device, dtype, &config, &market)?;
+        let mut trainer = Trainer::on(&device, dtype, &config, &markets)?;
         if let (Some(save), Some(host)) = (resumable, host) {
             let name = device_name(&device);
             if host["device"].as_str().is_some_and(|d| d != name) {
@@ -219,7 +222,7 @@ impl Session {
             save.load_state(trainer.runtime(), &state)?;
             trainer.set_epochs_done(u32::try_from(save.epoch()).unwrap_or(u32::MAX));
         }
-        Ok(Session { folder, config, market, device, dtype, trainer })
+        Ok(Session { folder, config, markets, device, dtype, trainer })
     }
 
     fn train(&mut self, save_every: Duration) -> Result<(), Failure> {
@@ -278,7 +281,7 @@ impl Session {
             saves: self.folder.saves(),
             config: &self.config,
             config_text: self.folder.config(),
-            market: &self.market,
+            markets: &self.markets,
             device: &self.device,
             dtype: self.dtype,
         })?;

@@ -1,7 +1,7 @@
 //! A run whose members have been chosen, as commands read it.
 
 use super::{
-    finish::{Choice, SELECTION},
+    finish::{Choice, SELECTION, trials},
     place::read,
     source::own_config,
 };
@@ -16,7 +16,10 @@ pub(crate) struct TrainedRun {
     pub(crate) config: Config,
     pub(crate) config_text: String,
     pub(crate) saves: Vec<Save>,
+    /// Of the last fold where the run walked forward, whose windows [`Market::prepare`](foxhunt_train::Market::prepare) gives.
     pub(crate) choices: Vec<Choice>,
+    /// Configurations that were tried for all choices, of every fold.
+    pub(crate) trials: u32,
     /// Storage type of the weights.
     pub(crate) dtype: DType,
 }
@@ -36,13 +39,15 @@ impl TrainedRun {
             let file = selection.display();
             Failure::Unusable(format!("{file} is not as foxhunt wrote it ({what}): restore it from a copy"))
         };
-        let choices: Vec<Choice> =
+        let mut choices: Vec<Choice> =
             serde_json::from_str(&read(&selection)?).map_err(|e| damaged(e.to_string()))?;
         let ids = config.member_ids();
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
             return Err(damaged(format!("it must name the members {ids:?}")));
         }
-        let mut trained = TrainedRun { config, config_text, saves, choices, dtype: DType::F32 };
+        let trials = trials(&choices);
+        choices.drain(..choices.len().saturating_sub(config.population));
+        let mut trained = TrainedRun { config, config_text, saves, choices, trials, dtype: DType::F32 };
         if let Some(tensor) = trained.weights()?.first().and_then(|w| w.iter().next().map(|(_, t)| t.dtype)) {
             trained.dtype = tensor;
         }

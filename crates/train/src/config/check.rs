@@ -3,7 +3,7 @@
 //! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
 //! overflow, and rounds to no zero that would mean something else.
 
-use super::Config;
+use super::{Config, walk_forward};
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
@@ -51,6 +51,12 @@ fn numbers(c: &Config) -> Vec<Number> {
         count("epochs", c.epochs as usize, 1, 1_000_000),
         number("data.train_share", d.train_share, 0.01, 0.99),
         number("data.validation_share", d.validation_share, 0.001, 0.99),
+        count("data.walk_forward.folds", d.walk_forward.folds, 0, 1000),
+        count("data.walk_forward.train_days", d.walk_forward.train_days as usize, 0, 100_000),
+        count("data.walk_forward.validation_days", d.walk_forward.validation_days as usize, 0, 100_000),
+        count("data.walk_forward.test_days", d.walk_forward.test_days as usize, 0, 100_000),
+        count("data.walk_forward.purge_bars", d.walk_forward.purge_bars, 0, 1_000_000),
+        count("data.walk_forward.embargo_bars", d.walk_forward.embargo_bars, 0, 1_000_000),
         count("network.lookback", n.lookback, 1, 4096),
         count("network.inputs", n.inputs, 16, 1 << 16),
         // A layer norm and a softmax hold 4,096 columns.
@@ -103,6 +109,7 @@ fn fit(c: &Config) -> Result<(), String> {
         )
     })?;
     d.moments()?;
+    walk_forward::check(c)?;
     must(n.inputs.is_multiple_of(8), &|| {
         format!(
             "network.inputs is {}: it must be a multiple of 8, such as {}",

@@ -18,6 +18,8 @@ impl DataConfig {
                 test_from_ns,
                 test_to_ns: test_to_ns.map(|m| m.1),
             },
+            // Folds have windows of their own, between these two.
+            (None, None) if self.walk_forward.folds > 0 => return Ok(None),
             (None, None) => {
                 return match train_from_ns.or(test_to_ns) {
                     None => Ok(None),
@@ -65,6 +67,12 @@ impl DataConfig {
             }
         }
         Ok(moments)
+    }
+
+    /// Begin and end of the data that folds divide, where given.
+    pub(crate) fn ends(&self) -> Result<(Option<i64>, Option<i64>), String> {
+        let [from, _, _, to] = self.given()?;
+        Ok((from.map(|m| m.1), to.map(|m| m.1)))
     }
 
     /// The dates in order of time with their keys, none for an empty one.

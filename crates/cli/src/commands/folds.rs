@@ -1,0 +1,131 @@
+//! What follows the last epoch of a run that walks forward: each fold on its own test window, and one account through all.
+
+use super::{
+    finish::{Choice, Chosen, Finish, trials},
+    report::{Paper, write_paper},
+    table,
+};
+use crate::Failure;
+use foxhunt_backtest::{Backtest, BacktestError, Strategy, Stretch, TestWindow, recorded, stitched};
+use foxhunt_core::rng::member_seed;
+use foxhunt_ledger::Ledger;
+use foxhunt_market::RuleBook;
+use foxhunt_report::FoldLine;
+use foxhunt_train::{FOLD_IDS, Market};
+use std::ops::Range;
+
+/// What the account through all test windows is called.
+const NAME: &str = "the chosen of each fold";
+
+/// One fold, ready to run by any rules.
+struct Fold<'a> {
+    backtest: Backtest<'a>,
+    members: Chosen,
+    chosen: usize,
+}
+
+/// Backtests each fold into a folder of its own and one account through all test windows; gives the lines for the terminal.
+pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failure> {
+    let mut folds = Vec::new();
+    let mut lines = Vec::new();
+    for (number, market) in x.markets.iter().enumerate() {
+        let own: Vec<Choice> = choices.iter().filter(|c| c.fold == Some(number)).cloned().collect();
+        let fold = Fold {
+            backtest: Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?,
+            members: Chosen::after(x.saves, &own, trials(choices))?,
+            chosen: own.iter().position(|c| c.chosen).unwrap_or(0),
+        };
+        let ledger = fold.members.run(&fold.backtest)?;
+        let name = format!("fold_{number}");
+        let folder = x.folder.join(&name);
+        std::fs::create_dir_all(&folder).map_err(|e| Failure::file("make the folder", &folder, &e))?;
+        fold.members.paper(&Paper {
+            folder: &folder,
+            run: Some(x.folder),
+            backtest: &fold.backtest,
+            ledger: &ledger,
+            given: None,
+            folds: &[],
+            config_text: x.config_text,
+        })?;
+        lines.push(line(number, market, &own, fold.chosen, ledger, format!("{name}/report.html")));
+        folds.push(fold);
+    }
+    let (Some(first), Some(last)) = (x.markets.first(), x.markets.last()) else {
+        return Err(Failure::Unusable("a run without folds".into()));
+    };
+    // The bars are the same in all folds, and an account has no features.
+    let window = TestWindow { name: "test".into(), rows: first.splits.test.start..last.splits.test.end };
+    let backtest =
+        Backtest::new(x.device, x.dtype, x.config, last, window.clone())?.with_trials(trials(choices));
+    let seed = member_seed(x.config.seed, 0);
+    let all = through(&window, seed, folds.iter().zip(&lines).map(|(f, l)| (f, &l.ledger)));
+    let ledger = backtest.strategy(&all)?;
+    let actions = recorded(&ledger);
+    let text = write_paper(
+        &Paper {
+            folder: x.folder,
+            run: None,
+            backtest: &backtest,
+            ledger: &ledger,
+            given: None,
+            folds: &lines,
+            config_text: x.config_text,
+        },
+        &mut |b| again(&folds, &window, seed, b),
+        &mut |b| b.strategy(&actions.delayed(b.window().decisions())),
+    )?;
+    Ok(format!("{}\none account through all test windows\n{text}", table::folds(&lines)?))
+}
+
+/// Every fold's policy decides anew by the rules of `b`, and one account carries that out.
+fn again(
+    folds: &[Fold<'_>],
+    window: &TestWindow,
+    seed: u64,
+    b: &Backtest<'_>,
+) -> Result<Ledger, BacktestError> {
+    let rules: &RuleBook = b.rules();
+    let ledgers = folds
+        .iter()
+        .map(|f| f.members.run(&f.backtest.clone().with_rules(rules.clone())))
+        .collect::<Result<Vec<Ledger>, _>>()?;
+    b.strategy(&through(window, seed, folds.iter().zip(&ledgers)))
+}
+
+fn through<'a>(
+    window: &TestWindow,
+    seed: u64,
+    folds: impl Iterator<Item = (&'a Fold<'a>, &'a Ledger)>,
+) -> Strategy {
+    let stretches: Vec<Stretch<'_>> = folds
+        .map(|(f, ledger)| Stretch {
+            rows: f.backtest.window().rows.clone(),
+            ledger,
+            member: f.chosen as u32,
+        })
+        .collect();
+    stitched(window, NAME, seed, &stretches)
+}
+
+fn line(
+    fold: usize,
+    market: &Market,
+    choices: &[Choice],
+    chosen: usize,
+    ledger: Ledger,
+    page: String,
+) -> FoldLine {
+    let ends = |rows: &Range<usize>| [rows.start, rows.end - 1].map(|row| market.bars.close_ns[row]);
+    let (member, epoch) = choices.get(chosen).map_or((0, 0), |c| (c.member % FOLD_IDS, c.epoch));
+    FoldLine {
+        fold,
+        train: ends(&market.splits.train),
+        validation: ends(&market.splits.validation),
+        test: ends(&market.splits.test),
+        chosen: format!("member {member} after epoch {epoch}"),
+        page,
+        ledger,
+        member: chosen as u32,
+    }
+}

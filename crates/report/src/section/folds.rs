@@ -1,0 +1,76 @@
+//! The folds of a walk-forward run: their windows, and what was chosen in each.
+
+use foxhunt_metrics::{Metric, Unit, over_members};
+use maud::{Markup, html};
+
+use super::Notes;
+use crate::calendar::Date;
+use crate::view::FoldView;
+
+/// Key and heading of each figure.
+const COLUMNS: [(&str, &str); 5] = [
+    ("total_return", "total return"),
+    ("sharpe_bars", "Sharpe, per bar"),
+    ("max_drawdown_worst", "drawdown within bars"),
+    ("turnover", "turnover per year"),
+    ("trip_count", "round trips"),
+];
+
+/// The table; nothing without folds.
+pub(crate) fn folds(folds: &[FoldView<'_>]) -> Option<Markup> {
+    if folds.is_empty() {
+        return None;
+    }
+    let mut notes = Notes::default();
+    let days = |[from, to]: [i64; 2]| format!("{} – {}", Date::of_ns(from).text(), Date::of_ns(to).text());
+    Some(html! {
+        section #folds {
+            h2 { "Folds" }
+            div.scroll {
+                table.figures {
+                    thead { tr {
+                        th { "fold" } th { "training" } th { "validation" } th { "test" } th { "chosen" }
+                        @for (_, heading) in COLUMNS { th.number { (heading) } }
+                    } }
+                    tbody {
+                        @for fold in folds {
+                            tr {
+                                th scope="row" { a href=(fold.line.page) { (fold.line.fold) } }
+                                td.quiet { (days(fold.line.train)) }
+                                td.quiet { (days(fold.line.validation)) }
+                                td.quiet { (days(fold.line.test)) }
+                                td { (fold.line.chosen) }
+                                @for (key, _) in COLUMNS { td.number { (cell(fold, key, &mut notes)) } }
+                            }
+                        }
+                    }
+                }
+            }
+            (notes.list())
+            p.notes {
+                "Each fold learns on its training window alone; the validation window chooses member and epoch; its test window is "
+                "read once, by an account of its own. In small: lowest … highest of the fold’s members. What this page shows "
+                "otherwise is " b { "one account through all test windows" } ", which carries out the decisions that each fold’s "
+                "chosen member made on its own window. It keeps its position from one window to the next, and is flat in between "
+                "where they do not touch."
+            }
+        }
+    })
+}
+
+fn cell(fold: &FoldView<'_>, key: &str, notes: &mut Notes) -> Markup {
+    let named = fold.chosen().summary.iter().find(|named| named.key == key);
+    let unit = named.map_or(Unit::Ratio, |named| named.unit);
+    html! {
+        @match named.map(|named| named.metric) {
+            Some(Metric::Value(value)) => (fold.view.units.metric(value, unit)),
+            Some(Metric::Undefined(reason)) => (notes.undefined(reason)),
+            None => "",
+        }
+        @if let Ok(spread) = over_members(&fold.view.figures(key)) {
+            br; span.quiet.range {
+                (fold.view.units.metric(spread.min, unit)) " … " (fold.view.units.metric(spread.max, unit))
+            }
+        }
+    }
+}
