@@ -77,9 +77,13 @@ struct Learner : Forward<RowsArgs> {
         UNROLL for (int h = 0; h < 2; ++h) g.choice[h] |= (u32)best.action[h] << 8 * (s - 1);
       } else if (pass == TARGET) {
         g.project(taken, s - 1);
-      } else {
+      } else if constexpr (ROLES == 1) {
         if (s == 1) g.receive_targets();
         g.learn_branch(taken, s - 1);
+      } else if (s < BRANCHES) {
+        g.set_aside(taken, s - 1);
+      } else {
+        g.learn_branches(taken);
       }
     }
   };
@@ -227,6 +231,20 @@ struct Learner : Forward<RowsArgs> {
         if (inside(h)) *(u32*)(g + 8 * i) = v;
       }
       swap_rows(l);
+    }
+  }
+  // Until the targets come: by the time that they do, all that doesn't need them is done.
+  METHOD u32 aside_at(int branch, int i) const { return own + OF_TAKEN + branch * TAKEN_BYTES + (i * 128 + thread()) * 4; }
+  METHOD void set_aside(const Atoms& l, int branch) const {
+    UNROLL for (int i = 0; i < 4 * PACKS; ++i) put_shared_float(aside_at(branch, i), l[i]);
+  }
+  METHOD void learn_branches(const Atoms& last) {
+    receive_targets();
+#pragma unroll 1
+    for (int d = 0; d < BRANCHES; ++d) {
+      Atoms l;
+      UNROLL for (int i = 0; i < 4 * PACKS; ++i) l[i] = d + 1 < BRANCHES ? get_shared_float(aside_at(d, i)) : last[i];
+      learn_branch(l, d);
     }
   }
   METHOD void total_loss() const {
