@@ -7,7 +7,11 @@ use crate::{
     product::Shape,
 };
 use corosensei::{Coroutine, Yielder, stack::DefaultStack};
-use std::{cell::Cell, ffi::c_void, ptr};
+use std::{
+    cell::{Cell, RefCell},
+    ffi::c_void,
+    ptr,
+};
 
 /// Stack of a thread: a kernel's arrays, which are registers on a GPU, and its callees.
 const STACK_BYTES: usize = 256 << 10;
@@ -25,18 +29,26 @@ struct Now {
 
 thread_local! {
     static NOW: Cell<Now> = const { Cell::new(Now { cluster: ptr::null_mut(), thread: 0 }) };
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
     static YIELDER: Cell<*const Yielder<(), ()>> = const { Cell::new(ptr::null()) };
 }
 
 /// A coroutine that runs the kernel as one thread.
 pub(crate) fn fiber(entry: unsafe extern "C" fn(*const c_void), args: usize) -> Fiber {
     #[allow(clippy::expect_used, reason = "a test tool without memory can only stop")]
-    let stack = DefaultStack::new(STACK_BYTES).expect("memory for the stack of an emulated thread");
+    let stack = STACKS.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
+        DefaultStack::new(STACK_BYTES).expect("memory for the stack of an emulated thread")
+    });
     Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
         YIELDER.set(yielder);
         // SAFETY: the arguments were checked by the launcher and live as long as the launch.
         unsafe { entry(args as *const c_void) };
     })
+}
+
+/// Keeps the stack of a coroutine that has ended for the next one: the system takes longer to make one than a thread to run.
+pub(crate) fn retire(fiber: Fiber) {
+    STACKS.with_borrow_mut(|stacks| stacks.push(fiber.into_stack()));
 }
 
 /// Lets a thread run until it waits for another.

@@ -208,9 +208,14 @@ impl Cluster {
     ) -> Result<(), String> {
         let mut fibers: Vec<Fiber> = (0..self.threads.len()).map(|_| calls::fiber(entry, args)).collect();
         let out = self.schedule(&mut fibers);
-        for fiber in fibers.iter_mut().filter(|f| f.started() && !f.done()) {
-            // SAFETY: frames of C++ alone, and of calls that own nothing while they are suspended.
-            unsafe { fiber.force_reset() };
+        for mut fiber in fibers {
+            if fiber.started() && !fiber.done() {
+                // SAFETY: frames of C++ alone, and of calls that own nothing while they are suspended.
+                unsafe { fiber.force_reset() };
+            }
+            if fiber.done() {
+                calls::retire(fiber);
+            }
         }
         out
     }
