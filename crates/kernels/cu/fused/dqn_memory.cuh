@@ -25,10 +25,12 @@ static constexpr int OF_BUFFER = OF_TRUNK + (TRUNK_BLOCKS > X_BLOCKS || EARLY_X 
 static constexpr int OF_ATOMS = OF_BUFFER + 2 * BLOCK_BYTES;
 static constexpr int ATOMS_BYTES = BRANCHES * BRANCH_ATOMS > STREAM * 128 ? BRANCHES * BRANCH_ATOMS : STREAM * 128;
 static constexpr int OF_MASKS = round_up(OF_ATOMS + ATOMS_BYTES, 1024);
-// The taken actions' distributions of all branches but the last, in F32, where the block that learns computes them while others
-// still work on its targets: in the place of x, which is done with by then, if they fit there.
+// Distributions that blocks of a cluster set aside, in F32, while they wait for one another: the taken actions' of all branches
+// but the last where one learns, the first actions' where one makes targets. In the place of x, which is done with by then, if
+// those of the former fit there.
 static constexpr int TAKEN_BYTES = 16 * PACKS * 128, ALL_TAKEN_BYTES = ROLES > 1 ? (BRANCHES - 1) * TAKEN_BYTES : 0;
 static constexpr bool TAKEN_IN_X = ALL_TAKEN_BYTES <= 2 * X_BLOCKS * BLOCK_BYTES;
+static constexpr int ASIDE = ROLES == 1 ? 0 : TAKEN_IN_X ? 2 * X_BLOCKS * BLOCK_BYTES / TAKEN_BYTES : BRANCHES - 1;  // that fit
 static constexpr int OF_TAKEN = TAKEN_IN_X ? 0 : OF_MASKS + MASK_WORDS * 512;
 static constexpr int GROUP_BYTES = round_up(OF_MASKS + MASK_WORDS * 512 + (TAKEN_IN_X ? 0 : ALL_TAKEN_BYTES), 1024);
 static constexpr int BIAS1 = 0, BIAS2 = 2 * TRUNK1, BIAS3 = BIAS2 + 2 * TRUNK2, BIAS_HEAD = BIAS3 + 2 * STREAMS * STREAM;

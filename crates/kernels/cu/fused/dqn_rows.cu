@@ -61,12 +61,17 @@ struct Learner : Forward<RowsArgs> {
   struct Hooks {
     Learner& g;
     const Pass pass;
+    bool known;  // which actions are chosen or taken
     Best best;
     Atoms taken;
-    METHOD void value() { if (pass == TARGET) g.receive_choices(); }
+    METHOD void value() {}
     METHOD void begin() { clear(taken); }
     METHOD void use(const Atoms& q, int s, int j) {
       if (pass == CHOOSE) { best.consider(q, j, g.quad()); return; }
+      if constexpr (ROLES > 1) {
+        if (!known && j < ASIDE) { g.set_aside(q, j); return; }
+        if (!known) learn_choices(s, ASIDE);
+      }
       UNROLL for (int h = 0; h < 2; ++h)
         if ((int)(g.choice[h] >> 8 * (s - 1) & 255) == j)
           UNROLL for (int i = 0; i < PACKS; ++i)
@@ -76,6 +81,7 @@ struct Learner : Forward<RowsArgs> {
       if (pass == CHOOSE) {
         UNROLL for (int h = 0; h < 2; ++h) g.choice[h] |= (u32)best.action[h] << 8 * (s - 1);
       } else if (pass == TARGET) {
+        if constexpr (ROLES > 1) if (!known) learn_choices(s, actions_of(s));
         g.project(taken, s - 1);
       } else if constexpr (ROLES == 1) {
         if (s == 1) g.receive_targets();
@@ -86,9 +92,20 @@ struct Learner : Forward<RowsArgs> {
         g.learn_branches(taken);
       }
     }
+    // As late as can be: `count` actions of the branch have been set aside by now.
+    METHOD void learn_choices(int s, int count) {
+      g.receive_choices();
+      known = true;
+      UNROLL for (int h = 0; h < 2; ++h) {
+        const int j = (int)(g.choice[h] >> 8 * (s - 1) & 255);
+        if (j < count)
+          UNROLL for (int i = 0; i < PACKS; ++i)
+            UNROLL for (int c = 0; c < 2; ++c) taken[4 * i + 2 * h + c] = get_shared_float(g.aside_at(j, 4 * i + 2 * h + c));
+      }
+    }
   };
   METHOD void run(Pass pass) {
-    Hooks hooks{*this, pass, {{0, 0}, {0.f, 0.f}}, {}};
+    Hooks hooks{*this, pass, pass != TARGET || role.first != TARGET, {{0, 0}, {0.f, 0.f}}, {}};
     forward(fetch_x(pass), bias(pass), role.branches, pass == LEARN, hooks);
   }
   // Where x of this pass lies, once it is there.
@@ -113,7 +130,6 @@ struct Learner : Forward<RowsArgs> {
     arrive_remote(shared_of_rank(choices_full(), role.next));
   }
   METHOD void receive_choices() {
-    if (ROLES == 1 || role.first != TARGET) return;
     wait_for_remote(choices_full(), 0);
     UNROLL for (int h = 0; h < 2; ++h) choice[h] = get_shared(shared + OF_CHOICES + 8 * thread() + 4 * h);
   }
