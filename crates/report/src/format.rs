@@ -106,6 +106,7 @@ impl Units {
             Unit::BasisPoints => format!("{}{THIN}bp", decimal(value, 2)),
             Unit::Times => format!("{}×", decimal(value, 2)),
             Unit::Bars => decimal(value, 1),
+            Unit::Days => decimal(value, 1),
             Unit::Hours => format!("{}{THIN}h", decimal(value, 1)),
         }
     }
