@@ -88,6 +88,11 @@ impl Units {
         }
     }
 
+    /// The price unit's digits and decimals.
+    pub(crate) fn price_digits(&self) -> (i128, usize) {
+        self.price.unwrap_or((1, 0))
+    }
+
     /// A price as a number, for axes.
     pub(crate) fn price_value(&self, price: f64) -> f64 {
         match self.price {
