@@ -1,6 +1,6 @@
 """Looks at a report in headless Chromium as a reader would, and fails on what is wrong.
 
-    apt-get install chromium && pip install playwright
+    apt-get install chromium && pip install -r scripts/requirements-report.txt
     cargo run -p foxhunt-report --example sample_report -- report.html
     python scripts/report_check.py report.html [FOLDER FOR PICTURES]
 

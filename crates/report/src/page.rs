@@ -8,6 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::calendar::Date;
 use crate::chart;
+use crate::format::integer;
 use crate::input::{ReportError, ReportInput};
 use crate::policy::policy;
 use crate::section;
@@ -115,7 +116,7 @@ fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                 (chart::equity(agent, baselines))
             }
             p.notes {
-                "Long lines are thinned so that no extreme is lost: of each of " (chart::BUCKETS) " equal stretches of time (fewer in the drawing) the first, "
+                "Long lines are thinned so that no extreme is lost: of each of " (integer(chart::BUCKETS as i128)) " equal stretches of time (fewer in the drawing) the first, "
                 "lowest, highest and last point are kept. "
                 span.with-script { "Point at a chart for values, drag across it to zoom, double-click to go back; a legend’s item hides its line." }
             }

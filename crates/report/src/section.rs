@@ -15,7 +15,7 @@ mod training;
 
 pub(crate) use costs::costs;
 pub(crate) use distribution::distribution;
-pub(crate) use drawdowns::drawdowns;
+pub(crate) use drawdowns::{WORST, drawdowns};
 pub(crate) use facts::{assumptions, config, facts};
 pub(crate) use intervals::{TimeRow, intervals, over_time_rows};
 pub(crate) use legend::legend;
