@@ -82,6 +82,9 @@ def moves(page, name, faults):
         if not holds:
             faults.append(f"{name}: {what}")
 
+    if page.locator("#equity .tip").count() == 0:
+        faults.append(f"{name}: the script did not run")
+        return
     chart = page.locator("#equity .plot svg:visible").first
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
