@@ -1,7 +1,7 @@
 //! A run whose members have been chosen, as commands read it.
 
 use super::{
-    finish::{Choice, SELECTION},
+    finish::{Choice, SELECTION, trials},
     place::read,
     source::own_config,
 };
@@ -18,6 +18,8 @@ pub(crate) struct TrainedRun {
     pub(crate) saves: Vec<Save>,
     /// Of the last fold where the run walked forward, whose windows [`Market::prepare`](foxhunt_train::Market::prepare) gives.
     pub(crate) choices: Vec<Choice>,
+    /// What stood behind the choices of all folds.
+    pub(crate) trials: u32,
     /// Storage type of the weights.
     pub(crate) dtype: DType,
 }
@@ -43,8 +45,9 @@ impl TrainedRun {
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
             return Err(damaged(format!("it must name the members {ids:?}")));
         }
+        let trials = trials(&choices);
         choices.drain(..choices.len().saturating_sub(config.population));
-        let mut trained = TrainedRun { config, config_text, saves, choices, dtype: DType::F32 };
+        let mut trained = TrainedRun { config, config_text, saves, choices, trials, dtype: DType::F32 };
         if let Some(tensor) = trained.weights()?.first().and_then(|w| w.iter().next().map(|(_, t)| t.dtype)) {
             trained.dtype = tensor;
         }
