@@ -33,10 +33,14 @@ impl Strategy {
         }
     }
 
-    /// The same, every action one bar later, flat before the first.
+    /// The same over so many decisions, every action one bar later: flat before the first, and where a list ends early since its
+    /// account was ruined, for a bar later it may not be.
     #[must_use]
-    pub fn delayed(&self) -> Self {
-        let late = |x: &Vec<[u8; 3]>| std::iter::once(FLAT).chain(x.iter().copied()).collect();
+    pub fn delayed(&self, decisions: usize) -> Self {
+        let late = |x: &Vec<[u8; 3]>| {
+            let actions = std::iter::once(FLAT).chain(x.iter().copied());
+            actions.chain(std::iter::repeat(FLAT)).take(decisions).collect()
+        };
         Strategy { actions: self.actions.iter().map(late).collect(), ..self.clone() }
     }
 

@@ -84,7 +84,9 @@ fn stress_lines_answer_what_they_say() {
     let agent = backtest.agents_of_images(&ids, &images).unwrap();
     let actions = recorded(&agent);
     let mut again = |b: &Backtest<'_>| b.agents_of_images(&ids, &images);
-    let lines = stress(&backtest, &agent, &mut again, &mut |b| b.strategy(&actions.delayed())).unwrap();
+    let lines =
+        stress(&backtest, &agent, &mut again, &mut |b| b.strategy(&actions.delayed(b.window().decisions())))
+            .unwrap();
     let keys: Vec<&str> = lines.iter().map(|l| l.key).collect();
     assert_eq!(keys, ["costs_0", "costs_1", "costs_2", "costs_3", "delay_1", "equity_10", "equity_100"]);
     let of = |key: &str| lines.iter().find(|l| l.key == key).unwrap().ledger.as_ref().unwrap();
@@ -116,12 +118,41 @@ fn stress_lines_answer_what_they_say() {
     let scripted = foxhunt_backtest::buy_and_hold(backtest.window());
     let large = backtest.clone().with_rules(large);
     let ledger = large.strategy(&scripted).unwrap();
-    let lines =
-        stress(&large, &ledger, &mut |b| b.strategy(&scripted), &mut |b| b.strategy(&scripted.delayed()))
-            .unwrap();
+    let lines = stress(&large, &ledger, &mut |b| b.strategy(&scripted), &mut |b| {
+        b.strategy(&scripted.delayed(b.window().decisions()))
+    })
+    .unwrap();
     let problem = lines.last().unwrap().ledger.as_ref().unwrap_err();
     assert!(problem.contains("start_cash"), "{problem}");
     assert!(lines[0].ledger.is_ok());
+}
+
+/// Where an account was ruined it decided nothing more; a bar later, or at lower costs, it may live on.
+#[test]
+fn a_ruined_policy_has_stress_lines_and_baselines() {
+    let mut config = small();
+    config.market.ruin = 0.999;
+    let market = market(&config);
+    let device = Device::cpu();
+    let window = TestWindow::test(&market);
+    let backtest = Backtest::new(&device, DType::F32, &config, &market, window.clone()).unwrap();
+    let swing = (0..window.decisions()).map(|k| [[8, 0, 2], [0, 0, 2]][k % 2]).collect();
+    let swings = Strategy::scripted("swings", swing);
+    let agent = backtest.strategy(&swings).unwrap();
+    assert!(agent.bars_of(0).len() < 100, "ruined by its costs");
+    let actions = recorded(&agent);
+    let lines = stress(&backtest, &agent, &mut |b| b.strategy(&swings), &mut |b| {
+        b.strategy(&actions.delayed(b.window().decisions()))
+    })
+    .unwrap();
+    for line in &lines {
+        reconcile(line.ledger.as_ref().unwrap()).unwrap();
+    }
+    let late = lines.iter().find(|l| l.key == "delay_1").unwrap().ledger.as_ref().unwrap();
+    assert_eq!(late.bars_of(0)[1].action.exposure, 4, "flat before the first");
+    assert_eq!(baselines(&backtest, &agent, None).unwrap().len(), 4);
+    assert_eq!(actions.delayed(3).actions, [[[4, 0, 0], [8, 0, 2], [0, 0, 2]]]);
+    assert!(actions.delayed(window.decisions()).actions[0].ends_with(&[[4, 0, 0]]));
 }
 
 /// The next decision of a fresh account is the first of a backtest that begins there.

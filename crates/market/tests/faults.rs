@@ -220,6 +220,24 @@ fn the_margin_holds_after_fees() {
     }
 }
 
+/// Where the price comes back from what the target was reckoned at, the target alone fits and its fee does not.
+#[test]
+fn the_fee_of_a_target_that_fits_alone_is_in_the_margin() {
+    let row =
+        RuleBook { max_leverage_e4: 10_000, taker_fee_e7: 30_000, ..RuleBook::default() }.row().unwrap();
+    let mut cut = std::collections::BTreeSet::new();
+    for price in 9_900..=10_000 {
+        let next = Bar { volume: 1_000_000, ..flat_at(price) };
+        let done = decide(&row, &new_account(&row), &flat_at(10_000), &next, [8, MARKET, AGGRESSIVE]);
+        let f = done.fills[0];
+        let needed = i128::from(f.lots) * i128::from(f.price) * 10 * i128::from(row.initial_e7);
+        assert!(i128::from(row.start_cash - f.fee) * 10_000_000 >= needed, "open {price}");
+        assert!(done.account.cash >= 0);
+        cut.insert(done.account.order_end == OrderEnd::PartMargin as u8);
+    }
+    assert_eq!(cut.len(), 2, "some are cut and some are not");
+}
+
 /// Too large a target is clamped and counted, never wrapped.
 #[test]
 fn targets_beyond_the_integers_are_clamped_and_counted() {

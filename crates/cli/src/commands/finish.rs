@@ -161,7 +161,7 @@ impl Chosen {
     pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<String, Failure> {
         let actions = recorded(paper.ledger);
         write_paper(paper, &mut |b| self.run(b), &mut |b| {
-            b.clone().with_trials(self.trials).strategy(&actions.delayed())
+            b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))
         })
     }
 }

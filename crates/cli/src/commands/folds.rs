@@ -11,7 +11,7 @@ use foxhunt_core::rng::member_seed;
 use foxhunt_ledger::Ledger;
 use foxhunt_market::RuleBook;
 use foxhunt_report::FoldLine;
-use foxhunt_train::Market;
+use foxhunt_train::{FOLD_IDS, Market};
 use std::ops::Range;
 
 /// What the account through all test windows is called.
@@ -74,7 +74,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
             config_text: x.config_text,
         },
         &mut |b| again(&folds, &window, seed, b),
-        &mut |b| b.strategy(&actions.delayed()),
+        &mut |b| b.strategy(&actions.delayed(b.window().decisions())),
     )?;
     Ok(format!("{}\none account through all test windows\n{text}", table::folds(&lines)?))
 }
@@ -118,14 +118,13 @@ fn line(
     page: String,
 ) -> FoldLine {
     let ends = |rows: &Range<usize>| [rows.start, rows.end - 1].map(|row| market.bars.close_ns[row]);
-    let label = ledger.header.members.get(chosen).map(|m| m.label.clone()).unwrap_or_default();
-    let epoch = choices.get(chosen).map_or(0, |c| c.epoch);
+    let (member, epoch) = choices.get(chosen).map_or((0, 0), |c| (c.member % FOLD_IDS, c.epoch));
     FoldLine {
         fold,
         train: ends(&market.splits.train),
         validation: ends(&market.splits.validation),
         test: ends(&market.splits.test),
-        chosen: format!("{label} after epoch {epoch}"),
+        chosen: format!("member {member} after epoch {epoch}"),
         page,
         ledger,
         member: chosen as u32,

@@ -25,6 +25,8 @@ use std::{
 #[command(after_help = "Examples:
   foxhunt train --out runs/first
   foxhunt train --data XBTUSD_60.csv.gz --population 8 --set learn.gamma=0.995 --out runs/btc
+  foxhunt train --data XBTUSD_60.csv.gz --set data.walk_forward.folds=3 --set data.walk_forward.validation_days=365 \\
+      --set data.walk_forward.test_days=365 --out runs/btc-walk
   foxhunt train --resume runs/btc")]
 pub(crate) struct TrainArgs {
     /// Files of bars of one instrument, in order of time; the embedded sample if left out. A relative path counts from where foxhunt is started
