@@ -57,7 +57,7 @@ impl Market {
             return Ok(vec![Self::build(bars, config, None)?]);
         }
         let walk = &config.data.walk_forward;
-        let raw = FeatureSet::standard().compute(&bars)?;
+        let raw = computed(&bars)?;
         let usable = seen(&raw, config);
         let (from, to) =
             config.data.ends_within(&bars).map_err(|(place, what)| TrainError::Config { place, what })?;
@@ -92,6 +92,19 @@ impl Market {
         Self::build(bars, config, Some(trained))
     }
 
+    /// As [`Market::prepare`], with windows that are given as rows: what whoever moves bars in time needs, where windows go by
+    /// time.
+    ///
+    /// # Errors
+    /// As [`Market::prepare`]; windows that are not among the rows with features.
+    pub fn prepare_within(bars: Bars, config: &Config, splits: Splits) -> Result<Self, TrainError> {
+        let raw = computed(&bars)?;
+        for window in [&splits.train, &splits.validation, &splits.test] {
+            raw.check_rows(window)?;
+        }
+        Self::of_features(bars, &raw, splits, config, None)
+    }
+
     /// A market with features and windows of the caller's own, for markets that are made rather than read. The rules are
     /// those of the bars' instrument and of `config`, as for [`Market::prepare`]; its shares of data are not read. What the
     /// features hold is the caller's affair: nothing checks that they are known at their bars' closes.
@@ -117,7 +130,7 @@ impl Market {
     }
 
     fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
-        let raw = FeatureSet::standard().compute(&bars)?;
+        let raw = computed(&bars)?;
         let usable = seen(&raw, config);
         // Dates are those of the data that was trained on, and other bars need not reach to them.
         let moments = match trained {
@@ -210,6 +223,10 @@ impl Market {
         let bars = tables.add_bars(&self.table);
         Ok(tables.add_features(bars, &self.features.values)?)
     }
+}
+
+fn computed(bars: &Bars) -> Result<FeatureTable, TrainError> {
+    Ok(FeatureSet::standard().compute(bars)?)
 }
 
 /// Rows with all features in sight.

@@ -77,6 +77,11 @@ impl Config {
         self.data.walk_forward.folds > 0
     }
 
+    /// Whether windows lie between moments, and not between shares of the rows.
+    pub fn divides_by_time(&self) -> bool {
+        self.walks() || !self.data.test_from.is_empty()
+    }
+
     /// Folds; one where the run does not walk forward.
     pub fn folds(&self) -> usize {
         self.data.walk_forward.folds.max(1)

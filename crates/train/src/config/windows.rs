@@ -79,10 +79,7 @@ impl DataConfig {
     ///
     /// # Errors
     /// As [`DataConfig::moments_within`].
-    pub(crate) fn ends_within(
-        &self,
-        bars: &Bars,
-    ) -> Result<(Option<i64>, Option<i64>), (String, String)> {
+    pub(crate) fn ends_within(&self, bars: &Bars) -> Result<(Option<i64>, Option<i64>), (String, String)> {
         self.check_within(bars)?;
         let [from, _, _, to] = self.given().map_err(|what| ("the configuration".to_owned(), what))?;
         Ok((from.map(|m| m.1), to.map(|m| m.1)))
