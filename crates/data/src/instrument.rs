@@ -121,6 +121,8 @@ impl Instrument {
                 let key = field.rsplit('.').next().unwrap_or(field);
                 let of = |line: &str| {
                     let (name, value) = line.split_once('=')?;
+                    // Without what is said beside it.
+                    let value = value.split_once(" #").map_or(value, |(value, _)| value);
                     (name.trim() == key).then(|| value.trim().to_owned())
                 };
                 let found = text.lines().enumerate().find_map(|(k, line)| Some((k as u64 + 1, of(line)?)));
@@ -332,7 +334,7 @@ mod tests {
                 "tick_units = 2",
                 "tick_units = 0",
                 "tick_units",
-                &["field tick_units: \"0", "out of range"][..],
+                &["field tick_units: \"0\" is out of range"][..],
             ),
             ("tv = 6250000", "tv = 5", "tv = ", &["field tv", "set it to 6250000"]),
             ("length_s = 82800", "length_s = 90000", "length_s", &["field session.length_s", "86400"]),
