@@ -114,8 +114,8 @@ pub enum DecimalMarks {
 pub struct DataConfig {
     /// Files of bars of one instrument, in order of time; the embedded sample where empty.
     pub files: Vec<String>,
-    /// The instrument: a name such as EUR/USD, BTC/USD or US:NVDA, or a TOML file of its numbers; guessed from the file's
-    /// name where empty.
+    /// The instrument: a name such as EUR/USD, BTC/USD, PERP:BTC/USDT, US:NVDA or CME:ES, or a TOML file of its numbers;
+    /// guessed from the file's name where empty.
     pub instrument: String,
     /// IANA zone of stamps without one; the instrument's where empty.
     pub time_zone: String,

@@ -91,6 +91,9 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     let recorded =
         args.actions.as_deref().map(|path| Ok::<_, Failure>((path, Ledger::read(path)?))).transpose()?;
     let config = &trained.config;
+    if config.walks() {
+        note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
+    }
     let own = Market::prepare(load_own_bars(run, config)?.0, config)?;
     let (market, window) = if args.data.is_empty() {
         let window = TestWindow::test(&own);

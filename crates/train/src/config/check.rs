@@ -55,7 +55,7 @@ fn numbers(c: &Config) -> Vec<Number> {
         count("data.walk_forward.train_days", d.walk_forward.train_days as usize, 0, 100_000),
         count("data.walk_forward.validation_days", d.walk_forward.validation_days as usize, 0, 100_000),
         count("data.walk_forward.test_days", d.walk_forward.test_days as usize, 0, 100_000),
-        count("data.walk_forward.purge_bars", d.walk_forward.purge_bars, 0, 1_000_000),
+        number("data.walk_forward.purge_bars", d.walk_forward.purge_bars as f64, -1.0, 1_000_000.0),
         count("data.walk_forward.embargo_bars", d.walk_forward.embargo_bars, 0, 1_000_000),
         count("network.lookback", n.lookback, 1, 4096),
         count("network.inputs", n.inputs, 16, 1 << 16),

@@ -54,6 +54,12 @@ impl DataConfig {
     pub(crate) fn moments_within(&self, bars: &Bars) -> Result<Option<Moments>, (String, String)> {
         let wrong = |what| ("the configuration".to_owned(), what);
         let moments = self.moments().map_err(wrong)?;
+        self.check_within(bars)?;
+        Ok(moments)
+    }
+
+    fn check_within(&self, bars: &Bars) -> Result<(), (String, String)> {
+        let wrong = |what| ("the configuration".to_owned(), what);
         let covered = bars.open_ns.first().copied().zip(bars.close_ns.last().copied());
         if let Some((first, last)) = covered {
             for (key, ns) in self.given().map_err(wrong)?.into_iter().flatten() {
@@ -66,12 +72,16 @@ impl DataConfig {
                 }
             }
         }
-        Ok(moments)
+        Ok(())
     }
 
     /// Begin and end of the data that folds divide, where given.
-    pub(crate) fn ends(&self) -> Result<(Option<i64>, Option<i64>), String> {
-        let [from, _, _, to] = self.given()?;
+    ///
+    /// # Errors
+    /// As [`DataConfig::moments_within`].
+    pub(crate) fn ends_within(&self, bars: &Bars) -> Result<(Option<i64>, Option<i64>), (String, String)> {
+        self.check_within(bars)?;
+        let [from, _, _, to] = self.given().map_err(|what| ("the configuration".to_owned(), what))?;
         Ok((from.map(|m| m.1), to.map(|m| m.1)))
     }
 
