@@ -14,6 +14,22 @@ pub enum FeatureError {
         /// The name.
         name: &'static str,
     },
+    /// A set that doesn't exist.
+    #[error("there is no set of features '{name}': choose one of {known}")]
+    UnknownSet {
+        /// What was asked for.
+        name: String,
+        /// Sets that there are.
+        known: String,
+    },
+    /// A feature that doesn't exist.
+    #[error("there is no feature '{name}': {near}`foxhunt features --list` shows all")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Names that may have been meant, with what to say before and after them.
+        near: String,
+    },
     /// A feature gave something that is not a number, after its own warm-up.
     #[error("feature {name} is {value} in row {row}; its formula has to say what it is there")]
     NotFinite {

@@ -7,6 +7,8 @@
 //! What each feature is stands beside its code as a [`FeatureSpec`]: name, formula, window, source, why it is causal.
 
 mod error;
+mod extended;
+mod frames;
 pub mod indicator;
 mod normalise;
 mod series;
@@ -18,6 +20,6 @@ mod table;
 pub use error::FeatureError;
 pub use normalise::{CLIP, MAX_OFF_CENTRE, NormalisedTable, Normaliser};
 pub use series::Series;
-pub use set::{FeatureSet, FeatureSpec};
+pub use set::{FeatureSet, FeatureSpec, SET_NAMES, Timeframe};
 pub use splits::{Moments, Splits};
-pub use table::FeatureTable;
+pub use table::{FeatureColumn, FeatureTable};

@@ -3,7 +3,7 @@
 use crate::{Config, Orders, TrainError};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
-use foxhunt_features::{FeatureSet, FeatureTable, NormalisedTable, Normaliser, Splits};
+use foxhunt_features::{FeatureTable, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook};
 
 /// Least rows of each window.
@@ -75,7 +75,7 @@ impl Market {
     }
 
     fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
-        let raw = FeatureSet::standard().compute(&bars)?;
+        let raw = config.feature_set()?.compute(&bars)?;
         let mut usable = raw.usable();
         usable.start += config.network.lookback - 1;
         // Dates are those of the data that was trained on, and other bars need not reach to them.
