@@ -8,6 +8,14 @@ pub enum FeatureError {
     /// The bars' instrument has a fault.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A file of features can't be written.
+    #[error("{path}: cannot be written ({problem}); check the folder and the space on the disk")]
+    Write {
+        /// The file.
+        path: String,
+        /// What went wrong.
+        problem: String,
+    },
     /// Two features of one set share a name.
     #[error("feature {name} is in the set twice; rename one")]
     Duplicate {

@@ -7,10 +7,11 @@ mod memory;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, DecimalMarks, LearnConfig, LearnStep, MarketConfig, NetworkConfig, Orders,
-    SetOption, Size, Stamps,
+    Config, DataConfig, Dates, DecimalMarks, FeaturesConfig, LearnConfig, LearnStep, MarketConfig,
+    NetworkConfig, Orders, SetOption, Size, Stamps,
 };
 pub use error::TrainError;
+pub use foxhunt_env::ACCOUNT_FEATURES;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};
 pub use market::Market;
 pub use trainer::{ACTIONS, EpochReport, Trainer, member_spec, network};
