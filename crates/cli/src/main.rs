@@ -27,6 +27,7 @@ enum Command {
     Verify(commands::verify::VerifyCommand),
     #[command(subcommand)]
     Data(commands::data::DataCommand),
+    Features(commands::features::FeaturesArgs),
     Device(commands::device::DeviceArgs),
     #[command(subcommand)]
     Bench(commands::bench::BenchCommand),
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Verify(command) => commands::verify::run(&command),
         Command::Data(command) => commands::data::run(&command),
+        Command::Features(args) => commands::features::run(&args),
         Command::Device(args) => commands::device::run(&args),
         Command::Bench(command) => commands::bench::run(&command),
     };

@@ -24,6 +24,7 @@ fn help_of_every_command() {
         "verify known",
         "data",
         "data inspect",
+        "features",
         "device",
         "bench",
         "bench step",

@@ -8,6 +8,7 @@ pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;
 use foxhunt_core::{Rounding, Storage, Weights};
+use foxhunt_features::{FeatureError, FeatureSet};
 use serde::{Deserialize, Serialize};
 
 /// How much one epoch does.
@@ -60,6 +61,8 @@ pub struct Config {
     pub epochs: u32,
     /// Data and its windows.
     pub data: DataConfig,
+    /// What the agent sees of the market.
+    pub features: FeaturesConfig,
     /// The network.
     pub network: NetworkConfig,
     /// Collecting and learning.
@@ -153,6 +156,17 @@ pub struct DataConfig {
     pub walk_forward: WalkForward,
 }
 
+/// What the agent sees of the market. The network must hold it: `network.inputs` is at least `network.lookback` times the
+/// features plus 13 of the account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeaturesConfig {
+    /// A set by name: `standard` (24 features) or `full` (all of them).
+    pub set: String,
+    /// Features by name, in this order, instead of a set. `foxhunt features --list` shows all.
+    pub names: Vec<String>,
+}
+
 /// The network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -241,6 +255,12 @@ pub struct MarketConfig {
     pub start_cash: f64,
 }
 
+impl FeaturesConfig {
+    fn set(&self) -> Result<FeatureSet, FeatureError> {
+        if self.names.is_empty() { FeatureSet::named(&self.set) } else { FeatureSet::of_names(&self.names) }
+    }
+}
+
 /// One key of the configuration as an option of the command line gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetOption {
@@ -294,6 +314,7 @@ impl Config {
                 test_to: String::new(),
                 walk_forward: WalkForward::default(),
             },
+            features: FeaturesConfig { set: "standard".into(), names: Vec::new() },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
             learn: LearnConfig {
                 envs,
@@ -390,6 +411,14 @@ impl Config {
             }
         }
         result.map_err(|e| wrong(culprit, e))
+    }
+
+    /// The features that the agent sees.
+    ///
+    /// # Errors
+    /// Never for a configuration that was resolved.
+    pub fn feature_set(&self) -> Result<FeatureSet, TrainError> {
+        Ok(self.features.set()?)
     }
 
     /// How the optimiser's numbers are stored.
@@ -495,6 +524,26 @@ mod tests {
         assert_eq!(chosen, again);
         let error = c("", &["learn.weights=wide".into()]).unwrap_err().to_string();
         assert!(error.contains("wide") && error.contains("paired"), "{error}");
+    }
+
+    #[test]
+    fn features_are_chosen_by_set_or_name() {
+        let c = |set: &str| Config::resolve(None, None, &[set.into()]);
+        assert_eq!(c("seed=1").unwrap().feature_set().unwrap().len(), 24);
+        assert_eq!(c("features.set=full").unwrap().feature_set().unwrap().len(), 75);
+        let named = c("features.names=[\"adx_14\", \"return_1\"]").unwrap();
+        let names: Vec<&str> = named.feature_set().unwrap().specs().iter().map(|s| s.name).collect();
+        assert_eq!(names, ["adx_14", "return_1"]);
+        let again = Config::resolve(Some(("b.toml", &named.to_toml().unwrap())), None, &[]).unwrap();
+        assert_eq!(named, again);
+        let error = |set: &str| c(set).unwrap_err().to_string();
+        assert!(
+            error("features.set=all")
+                .contains("features.set: there is no set of features 'all': choose one of")
+        );
+        let near = error("features.names=[\"adx14\"]");
+        assert!(near.contains("features.names: there is no feature 'adx14': did you mean adx_14"), "{near}");
+        assert!(error("features.names=[\"body\", \"body\"]").contains("twice"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::{Config, Orders, TrainError};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
-use foxhunt_features::{FeatureSet, FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
+use foxhunt_features::{FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook};
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl Market {
             return Ok(vec![Self::build(bars, config, None)?]);
         }
         let walk = &config.data.walk_forward;
-        let raw = computed(&bars)?;
+        let raw = config.feature_set()?.compute(&bars)?;
         let usable = seen(&raw, config);
         let (from, to) =
             config.data.ends_within(&bars).map_err(|(place, what)| TrainError::Config { place, what })?;
@@ -98,7 +98,7 @@ impl Market {
     /// # Errors
     /// As [`Market::prepare`]; windows that are not among the rows with features.
     pub fn prepare_within(bars: Bars, config: &Config, splits: Splits) -> Result<Self, TrainError> {
-        let raw = computed(&bars)?;
+        let raw = config.feature_set()?.compute(&bars)?;
         for window in [&splits.train, &splits.validation, &splits.test] {
             raw.check_rows(window)?;
         }
@@ -130,7 +130,7 @@ impl Market {
     }
 
     fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
-        let raw = computed(&bars)?;
+        let raw = config.feature_set()?.compute(&bars)?;
         let usable = seen(&raw, config);
         // Dates are those of the data that was trained on, and other bars need not reach to them.
         let moments = match trained {
@@ -223,10 +223,6 @@ impl Market {
         let bars = tables.add_bars(&self.table);
         Ok(tables.add_features(bars, &self.features.values)?)
     }
-}
-
-fn computed(bars: &Bars) -> Result<FeatureTable, TrainError> {
-    Ok(FeatureSet::standard().compute(bars)?)
 }
 
 /// Rows with all features in sight.

@@ -6,6 +6,7 @@ pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod device;
+pub(crate) mod features;
 mod finish;
 mod folds;
 mod place;

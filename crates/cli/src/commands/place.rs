@@ -4,8 +4,8 @@ use crate::Failure;
 use serde::Serialize;
 use std::{
     fs::{self, File},
-    io::Write,
-    path::Path,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
 };
 
 /// The text of a file.
@@ -44,4 +44,29 @@ pub(crate) fn check_reachable(folder: &Path) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Writes a file that isn't there yet; it appears whole, by rename.
+pub(crate) fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if path.exists() {
+        let what = format!("{} is there already: name another file, or remove it first", path.display());
+        return Err(Failure::Refused(what));
+    }
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let failed = |e| Failure::file("write", path, &e);
+    let mut file = BufWriter::new(File::create(&part).map_err(failed)?);
+    let written = write(&mut file).and_then(|()| {
+        let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
+        file.sync_all().and_then(|()| fs::rename(&part, path)).map_err(failed)
+    });
+    if written.is_err() {
+        // The first error is the one to tell; a leftover that can't be removed changes nothing.
+        let _ = fs::remove_file(&part);
+    }
+    written
 }

@@ -110,6 +110,8 @@ fn fit(c: &Config) -> Result<(), String> {
     })?;
     d.moments()?;
     walk_forward::check(c)?;
+    let features = if c.features.names.is_empty() { "features.set" } else { "features.names" };
+    c.features.set().map_err(|e| format!("{features}: {e}"))?;
     must(n.inputs.is_multiple_of(8), &|| {
         format!(
             "network.inputs is {}: it must be a multiple of 8, such as {}",

@@ -24,11 +24,13 @@ fn fails_with(report: &LeakReport, words: &str) {
 #[test]
 fn the_sample_does_not_leak() {
     for dtype in DType::ALL {
-        let config = Config::of(Size::Small);
+        let mut config = Config::of(Size::Small);
+        (config.features.set, config.network.inputs) = ("full".into(), 128);
         let agents = Agents::fresh(&config);
         let report = leak(&Device::cpu(), dtype, &config, &foxhunt_data::sample(), &agents).unwrap();
         assert!(report.passed(), "{report}");
         assert_eq!(report.cuts.len(), CUTS);
+        assert!(report.cuts.iter().all(|c| c.features % 75 == 0), "of all features");
     }
 }
 
