@@ -27,6 +27,10 @@ enum Command {
     Verify(commands::verify::VerifyCommand),
     #[command(subcommand)]
     Data(commands::data::DataCommand),
+    #[command(subcommand)]
+    Runs(commands::runs::RunsCommand),
+    #[command(subcommand)]
+    Config(commands::config::ConfigCommand),
     Device(commands::device::DeviceArgs),
     #[command(subcommand)]
     Bench(commands::bench::BenchCommand),
@@ -41,6 +45,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Verify(command) => commands::verify::run(&command),
         Command::Data(command) => commands::data::run(&command),
+        Command::Runs(command) => commands::runs::run(&command),
+        Command::Config(command) => commands::config::run(&command),
         Command::Device(args) => commands::device::run(&args),
         Command::Bench(command) => commands::bench::run(&command),
     };

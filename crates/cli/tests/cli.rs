@@ -24,6 +24,13 @@ fn help_of_every_command() {
         "verify known",
         "data",
         "data inspect",
+        "runs",
+        "runs list",
+        "runs show",
+        "runs compare",
+        "config",
+        "config default",
+        "config schema",
         "device",
         "bench",
         "bench step",
@@ -246,7 +253,7 @@ fn unknown_keys_and_wrong_types_are_named() {
         ("learn=1", ["learn is a group of keys", "gamma"]),
         ("gamma", ["key=value", "gamma"]),
         ("size=bench", ["there is no key 'size'", "--size"]),
-        ("data.files=x.csv", ["data.files must be of type array", "string"]),
+        ("data.files=x.csv", ["data.files is \"x.csv\"", "must be a list"]),
     ] {
         foxhunt(folder.path(), &format!("train --set {set}")).fails(3, &words);
     }

@@ -51,7 +51,7 @@ pub use round_trips::{
 pub use series::Series;
 pub use sharpe::{sharpe_bars, sharpe_days, sharpe_of};
 pub use sortino::{sortino, sortino_of};
-pub use summary::{Named, Unit, summary};
+pub use summary::{Named, Unit, named, summary};
 pub use total_return::{total_return, total_return_of};
 pub use turnover::turnover;
 pub use volatility::volatility;

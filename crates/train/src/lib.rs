@@ -8,7 +8,7 @@ mod trainer;
 
 pub use config::{
     Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, LearnConfig, LearnStep, MarketConfig, NetworkConfig,
-    Orders, SetOption, Size, Stamps, WalkForward,
+    Orders, SetOption, Size, Stamps, WalkForward, documented, nearest_key, schema,
 };
 pub use error::TrainError;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};

@@ -83,7 +83,7 @@ impl RunFolder {
     }
 }
 
-fn read_run(path: &Path) -> Result<RunMarker> {
+pub(super) fn read_run(path: &Path) -> Result<RunMarker> {
     let at = path.join(RUN);
     match marker::read::<RunMarker>(&at)? {
         Found::Marker(marker) => marker.check(&at).map(|()| marker),
@@ -103,7 +103,7 @@ fn read_run(path: &Path) -> Result<RunMarker> {
     }
 }
 
-fn read_config(path: &Path) -> Result<String> {
+pub(super) fn read_config(path: &Path) -> Result<String> {
     let marker = read_run(path)?;
     let at = path.join(CONFIG);
     let bytes = fs::read(&at).map_err(|e| CheckpointError::io("read", &at, e))?;
@@ -118,7 +118,7 @@ fn read_config(path: &Path) -> Result<String> {
 }
 
 /// The metrics of a finished run, if it is finished and they are whole.
-fn read_finished(path: &Path, notes: &mut Vec<String>) -> Result<Option<Digest>> {
+pub(super) fn read_finished(path: &Path, notes: &mut Vec<String>) -> Result<Option<Digest>> {
     let at = path.join(FINISHED);
     let digest = match marker::read::<FinishedMarker>(&at)? {
         Found::Nothing => return Ok(None),

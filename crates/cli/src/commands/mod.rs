@@ -3,7 +3,9 @@
 pub(crate) mod act;
 pub(crate) mod backtest;
 pub(crate) mod bench;
+mod columns;
 pub(crate) mod compare;
+pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod device;
 mod finish;
@@ -12,6 +14,7 @@ mod place;
 mod positions;
 mod progress;
 mod report;
+pub(crate) mod runs;
 mod setting;
 mod source;
 mod stop;

@@ -4,13 +4,25 @@ use crate::Failure;
 use serde::Serialize;
 use std::{
     fs::{self, File},
-    io::Write,
+    io::{self, ErrorKind, Write},
     path::Path,
 };
 
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
     fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))
+}
+
+/// A folder that can't be read, with what to do.
+pub(crate) fn unreadable_folder(path: &Path, e: &io::Error) -> Failure {
+    let at = path.display();
+    Failure::Unusable(match e.kind() {
+        ErrorKind::NotFound => {
+            format!("there is no folder {at}: check the path, or start foxhunt where it is")
+        }
+        ErrorKind::NotADirectory => format!("{at} is a file: name the folder that it is in"),
+        _ => format!("can't read the folder {at}: {e}; check its permissions"),
+    })
 }
 
 /// Writes JSON for people and programs, whole or not at all.

@@ -2,6 +2,7 @@
 
 use super::Config;
 use foxhunt_features::Moments;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ids of the members of a fold begin at its number times this, so that a member is the same however many folds there are.
@@ -10,7 +11,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Folds of a walk-forward run (Pardo 2008; purge and embargo as in López de Prado 2018, chapter 7, where windows only follow
 /// one another). The last test window ends where the data do, and each fold begins one test window after the one before it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WalkForward {
     /// Folds, each with a population of its own; 0 for one training, validation and test window as `data` says.
