@@ -18,7 +18,17 @@ macro_rules! note {
 
 /// A line on standard output.
 pub(crate) fn line(what: fmt::Arguments<'_>) -> Result<(), Failure> {
-    match writeln!(io::stdout().lock(), "{what}") {
+    written(writeln!(io::stdout().lock(), "{what}"))
+}
+
+/// Bytes on standard output, as they are.
+pub(crate) fn bytes(what: &[u8]) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    written(out.write_all(what).and_then(|()| out.flush()))
+}
+
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
         Ok(()) => Ok(()),
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Err(Failure::ReaderLeft),
         Err(e) => Err(Failure::Unusable(format!("can't write to standard output: {e}"))),

@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::{
     fs::{self, File},
     io::{self, ErrorKind, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// The text of a file.
@@ -29,9 +29,16 @@ pub(crate) fn unreadable_folder(path: &Path, e: &io::Error) -> Failure {
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    let temporary = path.with_extension("json.tmp");
+    write_whole(path, text.as_bytes())
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
     File::create(&temporary)
-        .and_then(|mut f| f.write_all(text.as_bytes()).and_then(|()| f.sync_all()))
+        .and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_all()))
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|e| Failure::file("write", path, &e))
 }

@@ -2,11 +2,12 @@ use super::{
     finish::{Finish, finish},
     open, place,
     progress::Progress,
+    report::read_metrics,
     setting::{SETTING, Setting, device_name},
     source::{DataOptions, load_bars, load_own_bars, resolve},
     stop,
 };
-use crate::Failure;
+use crate::{Failure, tensorboard::Events};
 use clap::{Args, builder::RangedU64ValueParser};
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
@@ -139,6 +140,7 @@ struct Session {
     device: Device,
     dtype: DType,
     trainer: Trainer,
+    events: Events,
 }
 
 impl Session {
@@ -174,7 +176,8 @@ impl Session {
         let trainer = Trainer::on(&device, dtype, &config, &markets)?;
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
         Setting::new(&device, dtype, &bars).write(folder.path())?;
-        Ok(Session { folder, config, markets, device, dtype, trainer })
+        let events = Events::open(folder.path(), &[])?;
+        Ok(Session { folder, config, markets, device, dtype, trainer, events })
     }
 
     fn resume(folder: RunFolder, save: Option<Save>, args: &TrainArgs) -> Result<Self, Failure> {
@@ -222,7 +225,8 @@ impl Session {
             save.load_state(trainer.runtime(), &state)?;
             trainer.set_epochs_done(u32::try_from(save.epoch()).unwrap_or(u32::MAX));
         }
-        Ok(Session { folder, config, markets, device, dtype, trainer })
+        let events = Events::open(folder.path(), &read_metrics(folder.path())?)?;
+        Ok(Session { folder, config, markets, device, dtype, trainer, events })
     }
 
     fn train(&mut self, save_every: Duration) -> Result<(), Failure> {
@@ -235,6 +239,7 @@ impl Session {
             for report in &reports {
                 self.folder.append_metrics(&line(report))?;
             }
+            self.events.append(&reports)?;
             let done = self.trainer.epochs_done() == self.config.epochs;
             let stopped = stop::asked();
             let full = done || stopped.is_some() || last.elapsed() >= save_every;
@@ -284,6 +289,7 @@ impl Session {
             markets: &self.markets,
             device: &self.device,
             dtype: self.dtype,
+            events: &self.events,
         })?;
         self.folder.finish()?;
         Ok(lines)
