@@ -4,6 +4,7 @@
 mod output;
 mod commands;
 mod failure;
+mod live;
 mod tensorboard;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -86,6 +87,7 @@ mod examples {
         assert!(found.len() > 15);
         for (path, command) in found {
             let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let help = help.replace("\\\n", " ");
             let of = |line: &&str| line.starts_with("  foxhunt ") && !line.contains(" > ");
             let examples: Vec<&str> = help.lines().filter(of).map(str::trim).collect();
             assert!(help.contains("Examples:") && !examples.is_empty(), "{path} has no examples");

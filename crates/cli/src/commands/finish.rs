@@ -96,6 +96,33 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Fa
     Ok(chosen.unwrap_or_default() + &lines)
 }
 
+/// What each member's equity has grown by at the end of a ledger.
+fn returns(ledger: &Ledger) -> Vec<Option<f64>> {
+    let of = |m: u32| {
+        let rows = ledger.bars_of(m);
+        Some(rows.last()?.equity as f64 / rows.first()?.equity as f64 - 1.0)
+    };
+    (0..ledger.members()).map(|m| of(m as _)).collect()
+}
+
+/// Returns of one epoch's members, fold by fold, on their validation windows, as the choice will see them.
+pub(crate) fn validation_returns(
+    device: &Device,
+    dtype: DType,
+    config: &Config,
+    markets: &[Market],
+    save: &Save,
+) -> Result<Vec<Option<f64>>, Failure> {
+    let mut all = Vec::new();
+    for (fold, market) in markets.iter().enumerate() {
+        let ids = config.ids_of_fold(fold);
+        let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
+        let weights = ids.iter().map(|id| Ok(save.load_weights(*id)?)).collect::<Result<Vec<_>, Failure>>()?;
+        all.extend(returns(&greedy(&backtest, &ids, &weights)?));
+    }
+    Ok(all)
+}
+
 /// For each member of a fold, with its returns of all epochs, the epoch whose greedy policy ends the validation window with the
 /// most; ties to the earliest.
 fn choose(
@@ -112,11 +139,9 @@ fn choose(
             .iter()
             .map(|id| Ok(save.load_weights(*id)?))
             .collect::<Result<Vec<NamedTensors>, Failure>>()?;
-        let ledger = greedy(&backtest, &ids, &weights)?;
+        let returns = returns(&greedy(&backtest, &ids, &weights)?);
         for (m, id) in ids.iter().enumerate() {
-            let rows = ledger.bars_of(m as u32);
-            let (Some(first), Some(last)) = (rows.first(), rows.last()) else { continue };
-            let validation_return = last.equity as f64 / first.equity as f64 - 1.0;
+            let Some(validation_return) = returns[m] else { continue };
             scores.entry(*id).or_default().insert(save.epoch(), validation_return);
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {

@@ -25,7 +25,8 @@ pub(crate) mod train;
 mod trained;
 pub(crate) mod verify;
 
-pub(crate) use stop::exit_code;
+pub(crate) use columns::bytes;
+pub(crate) use stop::{ask_to_stop, exit_code, stop_asked};
 
 use crate::Failure;
 use foxhunt_device::{Device, DeviceChoice};
