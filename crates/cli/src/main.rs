@@ -7,7 +7,7 @@ mod failure;
 mod live;
 mod tensorboard;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 use failure::{EXIT_CODES, Failure};
 use std::process::ExitCode;
 
@@ -41,7 +41,18 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Clap doesn't say which, or what to do.
+            if e.kind() == ErrorKind::InvalidUtf8 {
+                note!(
+                    "foxhunt: names of files that a run records must be UTF-8: rename the file, or link to it"
+                );
+            }
+            e.exit()
+        }
+    };
     let result = match cli.command {
         Command::Train(args) => commands::train::run(&args),
         Command::Backtest(args) => commands::backtest::run(&args),

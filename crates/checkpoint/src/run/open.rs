@@ -72,6 +72,14 @@ impl RunFolder {
         Ok((folder, chosen))
     }
 
+    /// Whether a folder is a run.
+    ///
+    /// # Errors
+    /// What it is instead, and what to do.
+    pub fn check(path: &Path) -> Result<()> {
+        read_run(path).map(|_| ())
+    }
+
     /// The complete saves of a run, oldest first, whether or not another process uses it; nothing is changed or
     /// checked (see [`Save::damage`]).
     ///
@@ -85,6 +93,13 @@ impl RunFolder {
 
 pub(super) fn read_run(path: &Path) -> Result<RunMarker> {
     let at = path.join(RUN);
+    if path.is_file() {
+        return Err(CheckpointError::file(
+            path,
+            "this is a file",
+            "name the run's folder, which it may be in",
+        ));
+    }
     match marker::read::<RunMarker>(&at)? {
         Found::Marker(marker) => marker.check(&at).map(|()| marker),
         Found::Nothing if !path.exists() => {

@@ -117,7 +117,8 @@ pub(crate) fn validation_returns(
     for (fold, market) in markets.iter().enumerate() {
         let ids = config.ids_of_fold(fold);
         let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
-        let weights = ids.iter().map(|id| Ok(save.load_weights(*id)?)).collect::<Result<Vec<_>, Failure>>()?;
+        let weights =
+            ids.iter().map(|id| Ok(save.load_weights(*id)?)).collect::<Result<Vec<_>, Failure>>()?;
         all.extend(returns(&greedy(&backtest, &ids, &weights)?));
     }
     Ok(all)

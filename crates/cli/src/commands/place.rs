@@ -1,6 +1,7 @@
 //! Files and folders that commands read and write themselves.
 
 use crate::Failure;
+use foxhunt_checkpoint::CONFIG;
 use serde::Serialize;
 use std::{
     fs::{self, File},
@@ -10,7 +11,25 @@ use std::{
 
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))
+    fs::read_to_string(path).map_err(|e| {
+        let at = path.display();
+        Failure::Unusable(match e.kind() {
+            ErrorKind::NotFound => {
+                format!("there is no file {at}: check the path, or start foxhunt where it is")
+            }
+            ErrorKind::NotADirectory => {
+                format!("can't read {at}: a part of its path is a file; check the path")
+            }
+            ErrorKind::IsADirectory if path.join(CONFIG).is_file() => {
+                format!("{at} is a run's folder: name a file, such as {}", path.join(CONFIG).display())
+            }
+            ErrorKind::IsADirectory => format!("{at} is a folder: name a file"),
+            ErrorKind::InvalidData => {
+                format!("{at} is not text (UTF-8): name another file, or write it anew")
+            }
+            _ => format!("can't read {at}: {e}; check its permissions"),
+        })
+    })
 }
 
 /// A folder that can't be read, with what to do.

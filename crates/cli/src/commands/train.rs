@@ -59,13 +59,13 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume")]
     rounding: Option<Rounding>,
     /// Members of the population
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<usize>)]
     population: Option<usize>,
     /// Seed of everything random
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = seed())]
     seed: Option<u64>,
     /// Epochs
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<u32>)]
     epochs: Option<u32>,
     /// The run's folder, new or empty
     #[arg(long, value_name = "DIR", default_value = "runs/latest", conflicts_with = "resume")]
@@ -98,6 +98,11 @@ pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
 /// TOML's integers end at 2^63 - 1, and the seed must come back from the run's config.toml.
 pub(crate) fn seed() -> RangedU64ValueParser<u64> {
     RangedU64ValueParser::new().range(0..=i64::MAX as u64)
+}
+
+/// A count. Which ones make sense is the configuration's to say.
+fn whole<T: std::str::FromStr>(s: &str) -> Result<T, String> {
+    s.parse().map_err(|_| "give a whole number, such as 30".to_owned())
 }
 
 pub(crate) fn minutes(s: &str) -> Result<Duration, String> {
@@ -256,7 +261,9 @@ impl Session {
                 last = Instant::now();
             }
             let returns = match self.folder.saves().last().filter(|_| progress.is_live()) {
-                Some(save) => validation_returns(&self.device, self.dtype, &self.config, &self.markets, save)?,
+                Some(save) => {
+                    validation_returns(&self.device, self.dtype, &self.config, &self.markets, save)?
+                }
                 None => Vec::new(),
             };
             progress.epoch(&self.config, &reports, &returns);

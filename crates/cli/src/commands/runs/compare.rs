@@ -85,6 +85,9 @@ fn own_keys(run: &Run) -> Result<Keys, Failure> {
 /// Why the figures of two runs can't be held against one another.
 fn unlike(a: &Run, b: &Run) -> Vec<String> {
     let mut why = Vec::new();
+    if a.walks() != b.walks() {
+        why.push("only one of them walks forward".to_owned());
+    }
     let data = |r: &Run| r.setting.as_ref().map(|s| (s.data_sha256.clone(), s.bars));
     if let (Some(x), Some(y)) = (data(a), data(b))
         && x != y
@@ -106,7 +109,7 @@ fn unlike(a: &Run, b: &Run) -> Vec<String> {
 /// What another run's figure is more, of members that both have.
 fn paired(a: &Run, b: &Run, key: &str) -> Vec<Metric> {
     let (Some(x), Some(y)) = (&a.figures, &b.figures) else { return Vec::new() };
-    let (ours, theirs) = (a.ids(), b.ids());
+    let (ours, theirs) = (a.figure_ids(), b.figure_ids());
     let one = |(m, id): (usize, &u64)| {
         let other = theirs.iter().position(|i| i == id)?;
         Some(metric(y.get(other, key).zip(x.get(m, key)).map(|(y, x)| y - x)))

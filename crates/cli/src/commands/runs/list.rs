@@ -179,7 +179,10 @@ fn table(runs: &[Run], width: Option<usize>) -> String {
             of(r.setting.as_ref().map(|s| s.dtype.as_str())),
             config.map_or_else(dash, |c| c.population.to_string()),
             config.map_or_else(dash, |c| format!("{}/{}", r.epochs, c.epochs)),
-            r.chosen().map_or_else(dash, |c| format!("{} at {}", c.member, c.epoch)),
+            match config.filter(|_| r.walks()) {
+                Some(c) => format!("{} folds", c.folds()),
+                None => r.chosen().map_or_else(dash, |c| format!("{} at {}", c.member, c.epoch)),
+            },
             shown(r.chosen().map(|c| c.validation_return), Unit::Share),
             shown(r.chosen_figure("total_return"), Unit::Share),
             shown(r.chosen_figure("sharpe_bars"), Unit::Ratio),
@@ -218,8 +221,8 @@ pub(super) fn as_json(run: &Run) -> Value {
     let ids = run.ids();
     let test: Vec<Value> = run.figures.iter().flat_map(|f| (0..f.members()).map(|m| f.raw(m))).collect();
     let of = |c: &crate::commands::finish::Choice| {
-        let at = ids.iter().position(|id| *id == c.member);
-        json!({ "member": c.member, "epoch": c.epoch, "of_epochs": c.of, "chosen": c.chosen,
+        let at = ids.iter().position(|id| *id == c.member).filter(|_| !run.walks());
+        json!({ "fold": c.fold, "member": c.member, "epoch": c.epoch, "of_epochs": c.of, "chosen": c.chosen,
                 "validation_return": c.validation_return, "test": at.and_then(|m| test.get(m)) })
     };
     let seconds = |t: Option<std::time::SystemTime>| {
@@ -239,6 +242,7 @@ pub(super) fn as_json(run: &Run) -> Value {
         "epochs_done": run.epochs,
         "epochs": config.map(|c| c.epochs),
         "selection": run.choices.iter().map(of).collect::<Vec<_>>(),
+        "through_all_folds": run.figures.as_ref().filter(|_| run.walks()).map(|f| f.raw(0)),
         "test_window_ns": run.figures.as_ref().map(|f| [f.window.0, f.window.1]),
         "began_unix_s": seconds(run.began),
         "last_written_unix_s": seconds(run.last),

@@ -145,15 +145,25 @@ impl Run {
         self.config.as_ref().map(Config::member_ids).unwrap_or_default()
     }
 
-    /// The member that the validation window chose.
+    /// Whether it walks forward: then each fold chose a member, and the figures are those of one account through all.
+    pub(crate) fn walks(&self) -> bool {
+        self.config.as_ref().is_some_and(Config::walks)
+    }
+
+    /// The member that the validation window chose; nothing where there are folds.
     pub(crate) fn chosen(&self) -> Option<&Choice> {
-        self.choices.iter().find(|c| c.chosen)
+        self.choices.iter().find(|c| c.chosen && !self.walks())
+    }
+
+    /// Ids of the members that the figures are of: 0 for the account through all folds.
+    pub(crate) fn figure_ids(&self) -> Vec<u64> {
+        if self.walks() { vec![0] } else { self.ids() }
     }
 
     /// A test figure of the chosen member.
     pub(crate) fn chosen_figure(&self, key: &str) -> Option<f64> {
-        let id = self.chosen()?.member;
-        let at = self.ids().iter().position(|i| *i == id)?;
+        let id = if self.walks() { 0 } else { self.chosen()?.member };
+        let at = self.figure_ids().iter().position(|i| *i == id)?;
         self.figures.as_ref()?.get(at, key)
     }
 

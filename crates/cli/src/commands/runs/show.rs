@@ -13,7 +13,7 @@ use crate::{
 };
 use clap::Args;
 use foxhunt_data::show_moment;
-use foxhunt_train::DataConfig;
+use foxhunt_train::{DataConfig, FOLD_IDS};
 use std::{fs, path::PathBuf};
 
 /// Show one run: what its configuration changes, its windows, the choice of each member, test figures, files
@@ -107,7 +107,20 @@ fn windows(data: &DataConfig, run: &Run) -> Rows {
     let or =
         |text: &str, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text.to_owned() };
     let (t, v) = (data.train_share, data.validation_share);
-    let mut rows = if data.validation_from.is_empty() {
+    let w = &data.walk_forward;
+    let mut rows = if run.walks() {
+        let training =
+            if w.train_days > 0 { format!("{} days", w.train_days) } else { "all bars before".to_owned() };
+        vec![
+            pair(
+                "folds",
+                format!("{}, {} bars purged, {} bars of embargo", w.folds, w.purge_bars, w.embargo_bars),
+            ),
+            pair("training", training),
+            pair("validation", format!("{} days", w.validation_days)),
+            pair("test", format!("{} days each", w.test_days)),
+        ]
+    } else if data.validation_from.is_empty() {
         let percent = |x: f64| format!("{:.1} % of the bars", 100.0 * x);
         vec![pair("training", percent(t)), pair("validation", percent(v)), pair("test", percent(1.0 - t - v))]
     } else {
@@ -130,13 +143,25 @@ fn windows(data: &DataConfig, run: &Run) -> Rows {
 fn selection(run: &Run) -> Rows {
     let mut rows: Rows = Vec::new();
     if !run.choices.is_empty() {
-        rows.push(["member", "epoch", "of", "return", ""].map(str::to_owned).to_vec());
+        rows.push(["fold", "member", "epoch", "of", "return", ""].map(str::to_owned).to_vec());
     }
     rows.extend(run.choices.iter().map(|c| {
         let chosen = if c.chosen { "chosen" } else { "" };
         let percent = format!("{:.2} %", 100.0 * c.validation_return);
-        vec![c.member.to_string(), c.epoch.to_string(), c.of.to_string(), percent, chosen.into()]
+        let fold = c.fold.map(|f| f.to_string()).unwrap_or_default();
+        vec![
+            fold,
+            (c.member % FOLD_IDS).to_string(),
+            c.epoch.to_string(),
+            c.of.to_string(),
+            percent,
+            chosen.into(),
+        ]
     }));
+    // A column for runs that walk forward.
+    if !run.walks() {
+        rows.iter_mut().for_each(|row| drop(row.remove(0)));
+    }
     rows
 }
 
@@ -145,12 +170,15 @@ const BESIDE: usize = 6;
 
 fn figures(run: &Run, all: bool) -> Rows {
     let Some(f) = &run.figures else { return Vec::new() };
-    let ids = run.ids();
+    let ids = run.figure_ids();
     let chosen = run.chosen().map(|c| c.member);
     let members: Vec<usize> =
         (0..f.members()).filter(|m| f.members() <= BESIDE || ids.get(*m).copied() == chosen).collect();
     let label = |m: &usize| {
         let id = ids.get(*m).copied();
+        if run.walks() {
+            return "one account through all folds".to_owned();
+        }
         format!("member {}{}", id.unwrap_or(*m as u64), if id.is_some() && id == chosen { " *" } else { "" })
     };
     let mut titles = vec![String::new()];
