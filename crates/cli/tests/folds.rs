@@ -58,6 +58,17 @@ fn folds_are_tested_one_after_another() {
     let act: serde_json::Value = serde_json::from_str(&act.out).unwrap();
     assert!(act["member"].as_u64() >= Some(1_000_000));
 
+    // In the list it stands with the account through all folds.
+    let list = foxhunt(folder.path(), "runs list run").works().out;
+    assert!(list.contains("2 folds") && list.contains("finished"), "{list}");
+    let shown = foxhunt(folder.path(), "runs show run").works().out;
+    for words in ["fold  member  epoch", "one account through all folds", "20 days each"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let listed: serde_json::Value =
+        serde_json::from_str(&foxhunt(folder.path(), "runs list run --json").works().out).unwrap();
+    assert_eq!(listed[0]["through_all_folds"], all["agent"]["members"][0]["metrics"]);
+
     // The same again, and from the end of the run.
     let before = files(&run);
     foxhunt(folder.path(), "train --config run/config.toml --device cpu --out run2").works();

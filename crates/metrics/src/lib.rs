@@ -72,7 +72,7 @@ pub use series::Series;
 pub use sharpe::{sharpe_bars, sharpe_days, sharpe_of};
 pub use skewness::{skewness, skewness_of};
 pub use sortino::{sortino, sortino_of};
-pub use summary::{Named, Unit, summary};
+pub use summary::{Named, Unit, named, summary};
 pub use tail_ratio::{tail_ratio, tail_ratio_of};
 pub use total_return::{total_return, total_return_of};
 pub use turnover::turnover;

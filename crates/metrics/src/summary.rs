@@ -1,6 +1,6 @@
 //! All metrics of a series under their names, in the order of a report.
 
-use crate::metric::Metric;
+use crate::metric::{Metric, Undefined};
 use crate::series::Series;
 use crate::{
     bar_count, best_day, best_month, break_even_bp, cagr, calmar, cost_share, cvar_bars, cvar_days,
@@ -95,6 +95,12 @@ const ENTRIES: [Entry; 40] = [
 /// Every metric of a series.
 pub fn summary(series: &Series) -> Vec<Named> {
     ENTRIES.iter().map(|&(key, label, unit, of)| Named { key, label, unit, metric: of(series) }).collect()
+}
+
+/// Every metric's key, name and unit in the order of [`summary`], for those who read figures back.
+pub fn named() -> impl Iterator<Item = Named> {
+    let none = Metric::Undefined(Undefined::NoTrades);
+    ENTRIES.iter().map(move |&(key, label, unit, _)| Named { key, label, unit, metric: none })
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use crate::input::{ReportError, ReportInput};
 use crate::section::over_time_rows;
 use crate::view::{MemberView, View, Views};
 
-/// Version of the layout below.
-const FORMAT: u32 = 1;
+/// Version of the layout of [`figures`].
+pub const FORMAT: u32 = 1;
 
 /// Everything that a report shows in numbers.
 ///

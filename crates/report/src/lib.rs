@@ -20,7 +20,7 @@ mod section;
 mod svg;
 mod view;
 
-pub use figures::figures;
+pub use figures::{FORMAT as FIGURES_FORMAT, figures};
 pub use input::{EpochPoint, FoldLine, LearningCurve, ReportError, ReportInput, StressLine};
 /// What the report draws with, for other pages of the same looks.
 pub mod draw {

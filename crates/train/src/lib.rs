@@ -8,7 +8,7 @@ mod trainer;
 
 pub use config::{
     Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, FeaturesConfig, LearnConfig, LearnStep, MarketConfig,
-    NetworkConfig, Orders, SetOption, Size, Stamps, WalkForward,
+    NetworkConfig, Orders, SetOption, Size, Stamps, WalkForward, documented, nearest_key, schema,
 };
 pub use error::TrainError;
 pub use foxhunt_env::ACCOUNT_FEATURES;

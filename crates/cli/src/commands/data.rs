@@ -11,6 +11,10 @@ use std::{io::Write, path::PathBuf};
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
     /// Show what was understood of a file, what was repaired, and what its bars are like
+    #[command(after_help = "Examples:
+  foxhunt data inspect
+  foxhunt data inspect XBTUSD_60.csv.gz --plot bars.html
+  foxhunt data inspect bars.csv --instrument EUR/USD --time-zone America/New_York")]
     Inspect {
         /// A file of bars: text, JSON, Parquet or DBN, plain or in gzip, zstd or zip; the embedded sample if left out
         file: Option<String>,
@@ -21,6 +25,9 @@ pub(crate) enum DataCommand {
         how: DataOptions,
     },
     /// Read files of bars and write them as one Parquet file, which says of itself all that was understood
+    #[command(after_help = "Examples:
+  foxhunt data convert XBTUSD_60.csv.gz --out btc.parquet
+  foxhunt data convert 2017.csv 2018.csv --instrument EUR/USD --date-order day-first --out eurusd.parquet")]
     Convert {
         /// Files of bars of one instrument, in order of time
         #[arg(required = true)]

@@ -1,25 +1,63 @@
 //! Files and folders that commands read and write themselves.
 
 use crate::Failure;
+use foxhunt_checkpoint::CONFIG;
 use serde::Serialize;
 use std::{
     fs::{self, File},
-    io::{BufWriter, Write},
+    io::{self, BufWriter, ErrorKind, Write},
     path::{Path, PathBuf},
 };
 
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))
+    fs::read_to_string(path).map_err(|e| {
+        let at = path.display();
+        Failure::Unusable(match e.kind() {
+            ErrorKind::NotFound => {
+                format!("there is no file {at}: check the path, or start foxhunt where it is")
+            }
+            ErrorKind::NotADirectory => {
+                format!("can't read {at}: a part of its path is a file; check the path")
+            }
+            ErrorKind::IsADirectory if path.join(CONFIG).is_file() => {
+                format!("{at} is a run's folder: name a file, such as {}", path.join(CONFIG).display())
+            }
+            ErrorKind::IsADirectory => format!("{at} is a folder: name a file"),
+            ErrorKind::InvalidData => {
+                format!("{at} is not text (UTF-8): name another file, or write it anew")
+            }
+            _ => format!("can't read {at}: {e}; check its permissions"),
+        })
+    })
+}
+
+/// A folder that can't be read, with what to do.
+pub(crate) fn unreadable_folder(path: &Path, e: &io::Error) -> Failure {
+    let at = path.display();
+    Failure::Unusable(match e.kind() {
+        ErrorKind::NotFound => {
+            format!("there is no folder {at}: check the path, or start foxhunt where it is")
+        }
+        ErrorKind::NotADirectory => format!("{at} is a file: name the folder that it is in"),
+        _ => format!("can't read the folder {at}: {e}; check its permissions"),
+    })
 }
 
 /// Writes JSON for people and programs, whole or not at all.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    let temporary = path.with_extension("json.tmp");
+    write_whole(path, text.as_bytes())
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
     File::create(&temporary)
-        .and_then(|mut f| f.write_all(text.as_bytes()).and_then(|()| f.sync_all()))
+        .and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_all()))
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|e| Failure::file("write", path, &e))
 }

@@ -3,6 +3,7 @@
 use super::{place, setting::Setting};
 use crate::Failure;
 use clap::Args;
+use foxhunt_checkpoint::RunFolder;
 use foxhunt_data::{
     Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, StampSide, delimiter, load, presets,
     sample,
@@ -137,6 +138,7 @@ pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Fai
 
 /// The configuration that a run was begun with, resolved and as it stands in its folder.
 pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
+    RunFolder::check(run)?;
     let place = run.join("config.toml");
     let text = place::read(&place)?;
     Ok((Config::resolve(Some((&place.display().to_string(), &text)), None, &[])?, text))

@@ -19,12 +19,25 @@ use std::{fmt::Display, path::PathBuf};
 #[derive(Subcommand)]
 pub(crate) enum VerifyCommand {
     /// Change the bars that come later: nothing earlier may change by a bit (without a run, of all features there are)
+    #[command(after_help = "Examples:
+  foxhunt verify leak
+  foxhunt verify leak runs/first
+  foxhunt verify leak --data EURUSD_2018.csv")]
     Leak(VerifyArgs),
     /// Tell agents the next bar, and others noise: the first must profit, the second must not
+    #[command(after_help = "Examples:
+  foxhunt verify learn
+  foxhunt verify learn runs/first --data EURUSD_2018.csv")]
     Learn(VerifyArgs),
     /// Play at random and keep the books twice
+    #[command(after_help = "Examples:
+  foxhunt verify money
+  foxhunt verify money --data XBTUSD_60.csv.gz")]
     Money(VerifyArgs),
     /// Train on markets whose optimal policy is known: members must come close to it
+    #[command(after_help = "Examples:
+  foxhunt verify known --market drift
+  foxhunt verify known --dtype bf16")]
     Known(KnownArgs),
 }
 

@@ -3,17 +3,22 @@
 //! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
 //! overflow, and rounds to no zero that would mean something else.
 
-use super::{Config, walk_forward};
+use super::{Config, Size, walk_forward};
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
-struct Number {
+pub(super) struct Number {
     key: &'static str,
     value: f64,
     /// Whether 0 is allowed beside the range, with a meaning of its own.
-    or_zero: bool,
-    low: f64,
-    high: f64,
+    pub(super) or_zero: bool,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// The range of a number, by its key.
+pub(super) fn range(key: &str) -> Option<Number> {
+    numbers(&Config::of(Size::Small)).into_iter().find(|n| n.key == key)
 }
 
 impl Number {
@@ -29,7 +34,7 @@ impl Number {
 }
 
 /// A number as a person writes it: no long rows of zeros.
-fn shown(x: f64) -> String {
+pub(super) fn shown(x: f64) -> String {
     let plain = x == 0.0 || !x.is_finite() || (1e-4..1e16).contains(&x.abs());
     if plain { x.to_string() } else { format!("{x:e}") }
 }
@@ -49,6 +54,7 @@ fn numbers(c: &Config) -> Vec<Number> {
     vec![
         count("population", c.population, 1, 4096),
         count("epochs", c.epochs as usize, 1, 1_000_000),
+        or_zero("data.bar_seconds", d.bar_seconds as f64, 1.0, f64::from(u32::MAX)),
         number("data.train_share", d.train_share, 0.01, 0.99),
         number("data.validation_share", d.validation_share, 0.001, 0.99),
         count("data.walk_forward.folds", d.walk_forward.folds, 0, 1000),

@@ -2,6 +2,7 @@
 
 use super::Config;
 use foxhunt_features::Moments;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Ids of the members of a fold begin at the number of folds after it times this. Folds end with the data, so that one more
@@ -17,7 +18,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 /// rows of the earlier window away, nobody acts there; an embargo the first rows of the later one, nobody acts there either.
 /// Features read both. Training windows may hold bars that earlier folds were tested on, never ones that their own or a later
 /// fold is validated or tested on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WalkForward {
     /// Folds, each with a population of its own; 0 for one training, validation and test window as `data` says.

@@ -149,7 +149,7 @@ mod tests {
             (&["data.test_to=2017-01-01"], &["data.test_to", "give both"]),
             (&["data.test_from=soon"], &["data.test_from", "soon", "2017-01-31"]),
             (&["data.test_from=2017-01-01T10:00:00"], &["data.test_from", "offset"]),
-            (&["data.test_from=2017"], &["data.test_from", "string"]),
+            (&["data.test_from=2017"], &["data.test_from", "text, in quotes"]),
             (
                 &["data.validation_from=2022-01-01", "data.test_from=2021-01-01"],
                 &["data.validation_from is 2022-01-01T00:00:00Z", "data.test_from 2021", "earlier"],
