@@ -71,9 +71,10 @@ impl Market {
         for (fold, at) in moments.into_iter().enumerate() {
             if begin(&at) < first {
                 let [begin, first] = [begin(&at), first].map(foxhunt_data::show_moment);
+                let fewer = if fit > 0 { format!("at most {fit} folds, or ") } else { String::new() };
                 return Err(wrong_folds(format!(
-                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for at most \
-                     {fit} folds, or shorter windows"
+                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
+                     {fewer}shorter windows"
                 )));
             }
             let splits = fold_rows(&bars, usable.clone(), at, config)

@@ -42,9 +42,12 @@ pub(crate) fn differing(all: &[Keys]) -> Vec<(String, Vec<String>)> {
     rows.filter(|(_, values)| values.windows(2).any(|pair| pair[0] != pair[1])).collect()
 }
 
+/// The size whose defaults a configuration is nearest to, and the keys that differ, each with both values.
+pub(crate) type Changed = (Size, Vec<(String, Vec<String>)>);
+
 /// The size whose defaults a configuration is nearest to, and what differs from them: key, default, own value. A run
 /// records values and not the size that they came from.
-pub(crate) fn from_defaults(config: &Config) -> Result<(Size, Vec<(String, Vec<String>)>), Failure> {
+pub(crate) fn from_defaults(config: &Config) -> Result<Changed, Failure> {
     let own = keys(config)?;
     let mut best: Option<(Size, Vec<_>)> = None;
     for size in [Size::Small, Size::Study, Size::Bench] {

@@ -54,7 +54,7 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
 
 type Rows = Vec<Vec<String>>;
 
-fn text(run: &Run, changed: Option<(foxhunt_train::Size, Vec<(String, Vec<String>)>)>, all: bool) -> String {
+fn text(run: &Run, changed: Option<super::keys::Changed>, all: bool) -> String {
     let mut out = columns(&head(run), 2);
     for problem in &run.problems {
         out.push_str(&format!("problem      {problem}\n"));
