@@ -1,12 +1,34 @@
-//! What must hold of any bytes: they are refused with the file's name, or become bars that keep their promises.
+//! What must hold of any bytes: they are refused with the file's name, or become what keeps its promises. The fuzzer runs
+//! this, and so does an ordinary test over the corpus.
 
-use foxhunt_data::{Bars, LoadOptions, inspect, load_bytes, presets};
+use foxhunt_data::{Bars, Instrument, LoadOptions, Positions, inspect, load_bytes, presets, sample};
 
-/// Loads `start` and `bytes` as one file and checks what comes out.
+/// The targets, as the files of `targets` are called.
+pub const TARGETS: [&str; 7] = ["text", "json", "packed", "parquet", "dbn", "instrument", "positions"];
+
+/// Runs one target on what the fuzzer made up.
 ///
 /// # Panics
-/// If a promise does not hold: that is a finding.
-pub fn check(start: &[u8], bytes: &[u8]) {
+/// If a promise does not hold: that is a finding. For a name that is none of [`TARGETS`].
+pub fn run(target: &str, bytes: &[u8]) {
+    let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
+    match target {
+        "text" => bars(b"", bytes),
+        "json" => bars(b"[", bytes),
+        "packed" => {
+            let starts: [&[u8]; 4] = [b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xff\xfe"];
+            bars(starts[usize::from(*first) % 4], rest);
+        }
+        "parquet" => bars(b"PAR1", bytes),
+        "dbn" => bars(&[b'D', b'B', b'N', 1 + first % 3], rest),
+        "instrument" => instrument(&String::from_utf8_lossy(bytes)),
+        "positions" => positions(bytes),
+        other => panic!("there is no target {other}"),
+    }
+}
+
+/// Loads `start` and `bytes` as one file and checks what comes out.
+fn bars(start: &[u8], bytes: &[u8]) {
     let file = [start, bytes].concat();
     for instrument in [presets::eurusd(), presets::us_equity("X")] {
         let options = LoadOptions { instrument: Some(instrument), ..LoadOptions::default() };
@@ -29,4 +51,23 @@ fn sound(bars: &Bars) {
         assert!(bars.volume_lots[i] >= 0);
     }
     assert!(!inspect(bars).to_string().is_empty());
+}
+
+fn instrument(text: &str) {
+    if let Ok(instrument) = Instrument::from_toml(text) {
+        assert!(instrument.validate().is_ok());
+        let again = instrument.to_toml().ok().and_then(|text| Instrument::from_toml(&text).ok());
+        assert_eq!(again, Some(instrument));
+    }
+}
+
+fn positions(bytes: &[u8]) {
+    thread_local!(static BARS: Bars = sample().slice(0..200));
+    BARS.with(|bars| match Positions::from_bytes("fuzzed", bytes, bars) {
+        Ok(positions) => {
+            assert!(positions.targets.is_sorted_by(|a, b| a.0 < b.0));
+            assert!(positions.targets.iter().all(|(row, x)| *row < bars.len() && x.abs() <= 1.0));
+        }
+        Err(e) => assert!(e.to_string().starts_with("fuzzed"), "{e}"),
+    });
 }

@@ -2,4 +2,4 @@
 
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foxhunt_fuzz::check(b"", bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| foxhunt_fuzz::run("text", bytes));

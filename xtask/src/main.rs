@@ -3,7 +3,7 @@
 mod kernels;
 mod rules;
 
-use std::process::ExitCode;
+use std::{fs, path::Path, process::ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <task>
 
@@ -13,6 +13,8 @@ const USAGE: &str = "usage: cargo xtask <task>
   rules [FOLDER]
       reads the sources of this repository, or of FOLDER's, and reports what the rules on numbers forbid in kernels,
       and structs that differ between kernels and launchers. Compiles nothing.
+  reference
+      writes docs/cli.md anew from the program's own help.
   soak [KILLS]
       kills a training run at KILLS random moments (200 if left out), goes on with it each time, and compares every byte
       of what it leaves with a run that was never killed. In release mode, some minutes.
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
     let done = match args.next().as_deref() {
         Some("kernels") => kernels::run(args),
         Some("rules") => rules::run(args),
+        Some("reference") => reference(),
         Some("soak") => soak(args.next().as_deref().unwrap_or("200")),
         Some("help" | "--help" | "-h") => {
             print!("{USAGE}");
@@ -42,6 +45,19 @@ fn main() -> ExitCode {
     }
 }
 
+fn reference() -> Result<(), String> {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/cli.md");
+    let made = std::process::Command::new(env!("CARGO"))
+        .args(["run", "--quiet", "--package", "foxhunt", "--", "reference"])
+        .stderr(std::process::Stdio::inherit())
+        .output()
+        .map_err(|e| format!("can't start cargo: {e}"))?;
+    if !made.status.success() {
+        return Err("foxhunt reference failed".into());
+    }
+    fs::write(&page, made.stdout).map_err(|e| format!("can't write {}: {e}", page.display()))
+}
+
 fn soak(kills: &str) -> Result<(), String> {
     if kills.parse::<u32>().is_err() {
         return Err(format!("soak takes a number of kills, not '{kills}'"));
@@ -56,12 +72,11 @@ fn soak(kills: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::USAGE;
-    use std::{fs, path::Path};
+    use super::*;
 
     #[test]
     fn help_lists_every_task() {
-        for task in ["kernels", "rules", "soak", "help"] {
+        for task in ["kernels", "rules", "reference", "soak", "help"] {
             assert!(USAGE.lines().any(|l| l.trim_start().starts_with(task)), "{task}");
         }
     }

@@ -195,9 +195,10 @@ impl<'a> Backtest<'a> {
 
     fn member_info(&self, id: u64) -> MemberInfo {
         let seed = member_seed(self.config.seed, id);
-        let label = match (id / FOLD_IDS, id % FOLD_IDS) {
-            (0, id) => format!("member {id}"),
-            (fold, id) => format!("fold {fold} member {id}"),
+        let label = if self.config.walks() {
+            format!("fold {} member {}", self.config.fold_of(id), id % FOLD_IDS)
+        } else {
+            format!("member {id}")
         };
         MemberInfo { id, label, seed, reward_unit: 1.0 }
     }

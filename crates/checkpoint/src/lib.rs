@@ -16,7 +16,10 @@ mod state;
 mod weights;
 
 pub use error::CheckpointError;
-pub use run::{LOCK, Retention, RunFolder, Save, SaveWriter, Status, lock};
+pub use run::{
+    CHECKPOINTS, CONFIG, FINISHED, LOCK, METRICS, Peek, RUN, Retention, RunFolder, Save, SaveWriter, Status,
+    lock,
+};
 pub use state::{load_state, read_host, save_state};
 pub use weights::{NamedTensor, NamedTensors, apply, load_weights, save_weights};
 

@@ -131,7 +131,7 @@ fn a_folder_that_is_something_else_is_left_alone() {
     fs::write(at("file"), "").unwrap();
     refused(RunFolder::create(&at("file"), CONFIG), &["file", "a part of it is a file"]);
     refused(RunFolder::create(&at("file/run"), CONFIG), &["file", "a part of it is a file"]);
-    refused(RunFolder::open(&at("file")), &["file", "a part of it is a file"]);
+    refused(RunFolder::open(&at("file")), &["file", "this is a file", "name the run's folder"]);
 
     fs::write(at("empty/config.toml"), "seed = 2\n").unwrap();
     refused(

@@ -77,6 +77,18 @@ impl Failure {
     }
 }
 
+/// The first line of what [`Failure::report`] prints, for those who go on after it.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::ReaderLeft => f.write_str("nobody reads the output"),
+            Failure::Stopped { signal } => write!(f, "stopped by signal {signal}"),
+            Failure::Check(what) | Failure::Refused(what) | Failure::Unusable(what) => f.write_str(what),
+            Failure::Machine(e) => write!(f, "{e}"),
+        }
+    }
+}
+
 /// Whether an error of a run's folder is a refusal.
 fn refuses(e: &(dyn Error + 'static)) -> bool {
     matches!(

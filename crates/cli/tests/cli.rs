@@ -24,7 +24,18 @@ fn help_of_every_command() {
         "verify known",
         "data",
         "data inspect",
+        "features",
+        "data convert",
+        "runs",
+        "runs list",
+        "runs show",
+        "runs compare",
+        "config",
+        "config default",
+        "config schema",
         "device",
+        "completions",
+        "reference",
         "bench",
         "bench step",
         "bench collect",
@@ -246,7 +257,7 @@ fn unknown_keys_and_wrong_types_are_named() {
         ("learn=1", ["learn is a group of keys", "gamma"]),
         ("gamma", ["key=value", "gamma"]),
         ("size=bench", ["there is no key 'size'", "--size"]),
-        ("data.files=x.csv", ["data.files must be of type array", "string"]),
+        ("data.files=x.csv", ["data.files is \"x.csv\"", "must be a list"]),
     ] {
         foxhunt(folder.path(), &format!("train --set {set}")).fails(3, &words);
     }
@@ -274,8 +285,8 @@ fn unknown_keys_and_wrong_types_are_named() {
     }
     fs::write(folder.path().join("a.toml"), [0xff, 0xfe, 0]).unwrap();
     foxhunt(folder.path(), "train --config a.toml").fails(3, &["a.toml"]);
-    foxhunt(folder.path(), "train --config none.toml").fails(3, &["none.toml", "No such file"]);
-    foxhunt(folder.path(), "train --config .").fails(3, &["can't read .", "directory"]);
+    foxhunt(folder.path(), "train --config none.toml").fails(3, &["none.toml", "there is no file"]);
+    foxhunt(folder.path(), "train --config .").fails(3, &[". is a folder", "name a file"]);
 }
 
 #[test]
@@ -452,4 +463,88 @@ fn a_run_says_little() {
         done.out
     );
     assert!(done.out.contains("report          run/report.html"), "{}", done.out);
+}
+
+/// The stored reference is what the program says of itself.
+#[test]
+fn the_reference_is_that_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = foxhunt(folder.path(), "reference").works().out;
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let stored = fs::read_to_string(page).unwrap_or_default();
+    assert!(stored == made, "docs/cli.md is old: run cargo xtask reference");
+    for words in
+        ["## `foxhunt runs list`", "- `--state <STATE>`", "foxhunt train --resume runs/btc", "Exit codes"]
+    {
+        assert!(made.contains(words), "{words}");
+    }
+    foxhunt(folder.path(), "reference --man man/one").works();
+    let pages = files(&folder.path().join("man/one"));
+    let page = String::from_utf8_lossy(&pages["foxhunt-runs-list.1"]).into_owned();
+    assert!(
+        page.starts_with(".ie") && page.contains("foxhunt\\-runs\\-list") && page.contains("learn.gamma"),
+        "{page}"
+    );
+    assert!(pages.len() > 20 && pages.contains_key("foxhunt.1"));
+}
+
+#[test]
+fn shells_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    for (shell, words) in [
+        ("bash", "foxhunt__subcmd__runs__subcmd__list"),
+        ("zsh", "#compdef foxhunt"),
+        ("fish", "complete -c foxhunt"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ] {
+        let script = foxhunt(folder.path(), &format!("completions {shell}")).works().out;
+        assert!(script.contains(words), "{shell}: {script}");
+        for option in ["save-every", "resume"] {
+            assert!(script.contains(option), "{shell}");
+        }
+    }
+    foxhunt(folder.path(), "completions csh").fails(2, &["csh", "bash"]);
+}
+
+/// The examples of commands that only look are carried out, beside a finished run under the name that examples have.
+#[test]
+fn cheap_examples_work() {
+    let (folder, run) = common::finished();
+    let at = folder.path();
+    fs::create_dir(at.join("runs")).unwrap();
+    for name in ["first", "second", "third"] {
+        for (file, bytes) in files(&run) {
+            let to = at.join("runs").join(name).join(file);
+            fs::create_dir_all(to.parent().unwrap()).unwrap();
+            fs::write(to, bytes).unwrap();
+        }
+    }
+    fs::create_dir(at.join("experiments")).unwrap();
+    let bars = "time,open,high,low,close,volume\n2020-01-01T00:00:00Z,7200,7210,7190,7205,3\n\
+                2020-01-01T01:00:00Z,7205,7220,7200,7215,2\n2020-01-01T02:00:00Z,7215,7215,7100,7150,5\n";
+    fs::write(at.join("XBTUSD_60.csv.gz"), bars).unwrap();
+    let mut carried_out = 0;
+    for command in [
+        "runs list",
+        "runs show",
+        "runs compare",
+        "config default",
+        "config schema",
+        "completions",
+        "reference",
+        "data inspect",
+        "device",
+    ] {
+        let help = foxhunt(at, &format!("{command} --help")).works().out;
+        for line in help.lines().filter_map(|l| l.strip_prefix("  foxhunt ")).filter(|l| !l.contains(" > ")) {
+            // What needs a file of its own, and what runs for long.
+            if line.contains("bars.csv") || line.contains("--check") {
+                continue;
+            }
+            let done = foxhunt(at, line);
+            assert_eq!(done.code, 0, "foxhunt {line}: {}", done.err);
+            carried_out += 1;
+        }
+    }
+    assert!(carried_out >= 18, "{carried_out}");
 }

@@ -74,3 +74,24 @@ fn a_file_is_converted_and_says_of_itself_what_was_understood() {
     foxhunt(folder.path(), "data inspect prices.csv --instrument EUR/USD --columns colour=red")
         .fails(3, &["data.columns", "names no column"]);
 }
+
+#[test]
+fn features_are_written_and_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |options: &str| foxhunt(folder.path(), &format!("features {options}"));
+    let told = run("--out all.parquet --set features.set=full").works();
+    assert_eq!(told.out.trim(), "all.parquet: 75 features of 6225 bars, the first 360 of them warm-up");
+    assert_eq!(&fs::read(folder.path().join("all.parquet")).unwrap()[..4], b"PAR1");
+    run("--out all.parquet").fails(1, &["all.parquet is there already"]);
+    run("--out x.parquet --set features.names=[\"adx14\"]").fails(3, &["'adx14'", "did you mean adx_14"]);
+    run("").fails(2, &["--out"]);
+    let listed = run("--list").works().out;
+    assert_eq!(listed.trim_end(), include_str!("../../../docs/features.md").trim_end());
+}
+
+#[test]
+fn a_network_too_small_for_its_features_is_told_the_size() {
+    let folder = tempfile::tempdir().unwrap();
+    foxhunt(folder.path(), "train --device cpu --out run --set features.set=full")
+        .fails(3, &["network.inputs", "75 features", "use 128"]);
+}

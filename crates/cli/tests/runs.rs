@@ -300,5 +300,16 @@ fn memory_is_shown_by_purpose() {
     let ring = json["memory"]["replay"]["integer"].as_u64().unwrap();
     assert!(ring >= 2_048 * 48 && ring.is_multiple_of(2_048 * 16), "{ring}");
     assert_same(&run, &before, "a run whose memory was shown");
-    foxhunt(folder.path(), "device --device cpu --memory none").fails(3, &["none", "config.toml"]);
+    foxhunt(folder.path(), "device --device cpu --memory none")
+        .fails(3, &["none", "there is no such folder"]);
+}
+
+/// Without a terminal there is no live view, and the same run.
+#[test]
+fn a_live_view_needs_a_terminal() {
+    let (folder, run) = finished();
+    let done = train(folder.path(), "--data eurusd.csv --out again --live");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert_eq!(done.err, "note: no live view: standard input and standard error are not a terminal\n");
+    assert_same(&folder.path().join("again"), &files(&run), "with --live");
 }

@@ -1,8 +1,9 @@
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// How weights and their EMA targets lie in BF16 memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Weights {
     /// One BF16 each: 10 bytes a parameter with gradient and moments.
@@ -15,7 +16,7 @@ pub enum Weights {
 
 /// How what changes in small steps (weights, moments, EMA targets; of a pair the low word) is rounded when it is stored
 /// in BF16.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Rounding {
     /// Up or down with the probability that keeps the mean.

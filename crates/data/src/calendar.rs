@@ -13,6 +13,16 @@ pub struct LocalTime {
     pub second: u32,
 }
 
+/// Where a bar stands on the clock of the market's sessions, in wall seconds since 1970-01-01 that a session day begins a whole
+/// day of: the quotient by 86,400 is the date of the session day, the remainder the seconds since the session began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionClock {
+    /// At the last instant that the bar covers.
+    pub inside_s: i64,
+    /// At its close, which is the first instant after the bar.
+    pub close_s: i64,
+}
+
 /// Days from 1970-01-01 (a Thursday) to a Monday.
 const MONDAY_SHIFT: i64 = 3;
 
@@ -26,6 +36,29 @@ impl Bars {
         Ok(self.close_ns.iter().map(|&ns| local(ns, &zone)).collect())
     }
 
+    /// The session clock of each bar: T rows, neither column ever falling.
+    ///
+    /// # Errors
+    /// [`DataError::Instrument`] if the zone is unknown.
+    pub fn session_clock(&self) -> Result<Vec<SessionClock>, DataError> {
+        let zone = self.instrument.session_zone()?;
+        let session = &self.instrument.session;
+        let (start, length) = (i64::from(session.day_start_s), i64::from(session.length_s));
+        let date_of_last_second = (start + (length - 1).max(0)).div_euclid(DAY_S) * DAY_S;
+        let clock = |ns: i64| wall_seconds(ns, &zone) - start + date_of_last_second;
+        let mut latest = SessionClock { inside_s: i64::MIN, close_s: i64::MIN };
+        Ok(self
+            .close_ns
+            .iter()
+            .map(|&ns| {
+                // A clock that is set back brings back no hour.
+                latest.inside_s = latest.inside_s.max(clock(ns - 1));
+                latest.close_s = latest.close_s.max(clock(ns)).max(latest.inside_s);
+                latest
+            })
+            .collect())
+    }
+
     /// The session day of each bar's close, as days since 1970-01-01 of the market's own calendar: T rows, never falling.
     ///
     /// A session day begins at the session's start, and its date is that of the session's last second: what trades from
@@ -35,23 +68,7 @@ impl Bars {
     /// # Errors
     /// [`DataError::Instrument`] if the zone is unknown.
     pub fn session_days(&self) -> Result<Vec<i32>, DataError> {
-        let zone = self.instrument.session_zone()?;
-        let session = &self.instrument.session;
-        let (start, length) = (i64::from(session.day_start_s), i64::from(session.length_s));
-        let to_last_second = start + (length - 1).max(0);
-        let mut latest = i32::MIN;
-        Ok(self
-            .close_ns
-            .iter()
-            .map(|&ns| {
-                // The last instant that the bar covers.
-                let began = (wall_seconds(ns - 1, &zone) - start).div_euclid(DAY_S);
-                let date = (began * DAY_S + to_last_second).div_euclid(DAY_S) as i32;
-                // A clock that is set back across midnight does not bring back a day.
-                latest = latest.max(date);
-                latest
-            })
-            .collect())
+        Ok(self.session_clock()?.iter().map(|c| c.inside_s.div_euclid(DAY_S) as i32).collect())
     }
 }
 

@@ -1,12 +1,23 @@
 //! What can be wrong with a file, a cell of it, or an instrument, said so that a person can mend it.
 
+/// What to do where a file can't be read.
+fn mend(source: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind;
+    match source.kind() {
+        ErrorKind::NotFound => "check the path; a relative one counts from where the program is started",
+        ErrorKind::IsADirectory => "name the files in it, not the folder",
+        ErrorKind::NotSeekable => "it is a pipe: write it to a file first",
+        _ => "check the path and its permissions",
+    }
+}
+
 /// A file could not be turned into bars, or an instrument is not one that can be traded exactly.
 ///
 /// Texts are boxed so that a result is no larger than it must be. Every message names the file, the line and the field where there are any, the text that was found, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The file could not be opened or read.
-    #[error("{path}: cannot be read ({source}); check the path and its permissions")]
+    #[error("{path}: cannot be read ({source}); {}", mend(.source))]
     Io {
         /// The file.
         path: Box<str>,

@@ -97,6 +97,50 @@ impl Instrument {
         Ok(instrument)
     }
 
+    /// The same of a file's text, whose faults are told with the line.
+    ///
+    /// # Errors
+    /// [`DataError::Line`] for text that is not an instrument, [`DataError::Cell`] for a key whose value breaks a rule.
+    pub fn from_toml_file(path: &str, text: &str) -> Result<Self, DataError> {
+        let instrument: Self = toml::from_str(text).map_err(|e| {
+            let at = e.span().map_or(0, |span| span.start.min(text.len()));
+            // Without a place it is said of the whole: a key is missing.
+            let line = 1 + text.as_bytes()[..at].iter().filter(|b| **b == b'\n').count() as u64;
+            let text = text.lines().nth(line as usize - 1).unwrap_or_default();
+            let key = text.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
+            let key = key.filter(|_| e.span().is_some_and(|span| !span.is_empty())).unwrap_or_default();
+            DataError::Line {
+                path: path.into(),
+                line,
+                problem: format!("{key}{}", e.message().replace('\n', " ")).into(),
+                fix: "give every key once with a value of its kind, as docs/instruments/es.toml does".into(),
+            }
+        })?;
+        match instrument.validate() {
+            Err(DataError::Instrument { field, problem, fix, .. }) => {
+                let key = field.rsplit('.').next().unwrap_or(field);
+                let of = |line: &str| {
+                    let (name, value) = line.split_once('=')?;
+                    // Without what is said beside it.
+                    let value = value.split_once(" #").map_or(value, |(value, _)| value);
+                    (name.trim() == key).then(|| value.trim().to_owned())
+                };
+                let found = text.lines().enumerate().find_map(|(k, line)| Some((k as u64 + 1, of(line)?)));
+                let (line, value) = found.unwrap_or((1, String::new()));
+                let text: String = value.chars().take(60).collect();
+                Err(DataError::Cell {
+                    path: path.into(),
+                    line,
+                    field: field.into(),
+                    text: text.into(),
+                    problem: problem.strip_prefix(value.as_str()).map_or(&*problem, str::trim_start).into(),
+                    fix,
+                })
+            }
+            checked => checked.map(|()| instrument),
+        }
+    }
+
     /// Writes the instrument as TOML.
     ///
     /// # Errors
@@ -276,6 +320,41 @@ mod tests {
             let text = instrument.to_toml().unwrap();
             assert_eq!(Instrument::from_toml(&text).unwrap(), instrument, "{text}");
         }
+    }
+
+    /// The file that the guide shows is the preset, and a fault in it is found where it stands.
+    #[test]
+    fn faults_of_a_file_are_told_with_line_and_key() {
+        let text = include_str!("../../../docs/instruments/es.toml");
+        let read = |text: &str| Instrument::from_toml_file("es.toml", text);
+        assert_eq!(read(text).unwrap(), presets::future("ES").unwrap());
+        let line = |key: &str| 1 + text.lines().position(|l| l.starts_with(key)).unwrap();
+        for (from, to, key, words) in [
+            (
+                "tick_units = 2",
+                "tick_units = 0",
+                "tick_units",
+                &["field tick_units: \"0\" is out of range"][..],
+            ),
+            ("tv = 6250000", "tv = 5", "tv = ", &["field tv", "set it to 6250000"]),
+            ("length_s = 82800", "length_s = 90000", "length_s", &["field session.length_s", "86400"]),
+            ("lot = \"50\"", "lot = fifty", "lot = ", &["lot: "]),
+            (
+                "taker_fee_e7 = 90",
+                "taker_fee_e7 = 90.5",
+                "taker_fee_e7",
+                &["taker_fee_e7: invalid type", "expected i32"],
+            ),
+            ("maker_fee_e7 = 90", "maker_fees = 1", "maker_fee_e7", &["maker_fees"]),
+        ] {
+            let wrong = text.replace(from, to);
+            assert_ne!(wrong, text, "{from}");
+            let error = read(&wrong).unwrap_err().to_string();
+            let place = format!("es.toml, line {}", line(key));
+            assert!(error.starts_with(&place) && words.iter().all(|w| error.contains(w)), "{place}: {error}");
+        }
+        let error = read(&text.replace("gap_spread_factor", "# gap")).unwrap_err().to_string();
+        assert!(error.contains("missing field `gap_spread_factor`"), "{error}");
     }
 
     #[test]

@@ -30,7 +30,7 @@ mod source;
 mod stamp;
 
 pub use bars::{Bars, Ohlc, YEAR_SECONDS};
-pub use calendar::LocalTime;
+pub use calendar::{LocalTime, SessionClock};
 pub use convert::write_parquet;
 pub use error::DataError;
 pub use inspect::{Gap, Inspection, inspect};

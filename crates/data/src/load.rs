@@ -135,7 +135,7 @@ fn instrument(
             let guessed = symbol.or_else(|| presets::guess(&file));
             guessed.or_else(|| first_symbol.and_then(presets::guess)).ok_or_else(|| {
                 let problem = "has a name that tells no known instrument";
-                DataError::file(path, problem, "give an instrument: a preset or a TOML file")
+                DataError::file(path, problem, "give an instrument (--instrument): a pair such as EUR/USD or BTC/USD, a US equity such as US:NVDA, or a TOML file of its numbers")
             })?
         }
     };

@@ -35,10 +35,18 @@ impl Positions {
         let shown = path.display().to_string();
         let bytes = fs::read(path).map_err(|source| DataError::Io { path: shown.clone().into(), source })?;
         let name = path.file_name().map_or_else(|| shown.clone(), |n| n.to_string_lossy().into_owned());
-        let text = std::str::from_utf8(&bytes)
-            .map_err(|e| DataError::file(&shown, format!("is no UTF-8 text ({e})"), "save it as UTF-8"))?;
-        let targets = Self::parse(&shown, text, bars)?;
-        Ok(Positions { name, sha256: crate::open::sha256(&bytes), targets })
+        Ok(Positions { name, ..Self::from_bytes(&shown, &bytes, bars)? })
+    }
+
+    /// As [`Positions::read`], from the bytes of a file under the name `path`.
+    ///
+    /// # Errors
+    /// As [`Positions::read`].
+    pub fn from_bytes(path: &str, bytes: &[u8], bars: &Bars) -> Result<Self, DataError> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|e| DataError::file(path, format!("is no UTF-8 text ({e})"), "save it as UTF-8"))?;
+        let targets = Self::parse(path, text, bars)?;
+        Ok(Positions { name: path.to_owned(), sha256: crate::open::sha256(bytes), targets })
     }
 
     fn parse(path: &str, text: &str, bars: &Bars) -> Result<Vec<(usize, f64)>, DataError> {

@@ -1,4 +1,4 @@
-//! Instruments of three markets with costs that a private trader meets, each with its reason.
+//! Instruments of five markets with costs that a private trader meets, each with its reason.
 //!
 //! A preset is a starting point: every field can be overridden from a TOML file.
 
@@ -93,6 +93,133 @@ pub fn bitcoin(symbol: &str, quote: &str) -> Instrument {
     }
 }
 
+/// A perpetual on bitcoin, margined in its quote currency, such as BTC/USDT. Price unit 0.01, tick 0.1, lot 0.001 bitcoin.
+///
+/// - Fees 5 bp taking (5,000 e-7) and 2 bp making (2,000 e-7): Binance's lowest tier since 2023.
+/// - Half-spread at least half a tick (5 units) and 0.2 bp of price (200 e-7): deeper than spot.
+/// - Financing 10.95 % a year of a long's whole notional, which is funding at its usual 0.01 % for each 8 hours; a short, which
+///   would receive that, pays and gets nothing, so that funding cannot be farmed with a constant. Real funding moves: a backtest
+///   that lives from it needs its history, which bars don't hold.
+/// - Leverage 5, of the 20 to 125 that exchanges offer. Liquidation penalty 0.5 %.
+/// - Volume without a file's: 1,000,000 lots (1,000 bitcoin) an hour, below that of a large exchange.
+pub fn bitcoin_perpetual(symbol: &str, quote: &str) -> Instrument {
+    Instrument {
+        name: format!("{symbol}/{quote} perpetual"),
+        lot: Decimal::new(1, 3),
+        tv: 10,
+        taker_fee_e7: 5_000,
+        maker_fee_e7: 2_000,
+        half_spread_e7: 200,
+        financing_long_e7: 1_095_000,
+        financing_short_e7: 0,
+        financing_base: FinancingBase::WholeNotional,
+        max_leverage_e4: 50_000,
+        ..bitcoin(symbol, quote)
+    }
+}
+
+/// What one contract of a future of the CME group is: multiplier in dollars a point, tick in points, fee a side in 1e-7 of its
+/// notional, contracts that trade in an hour.
+struct Contract {
+    symbol: &'static str,
+    multiplier: i64,
+    tick: Decimal,
+    fee_e7: i32,
+    contracts_per_hour: i64,
+}
+
+const CONTRACTS: [Contract; 6] = [
+    Contract { symbol: "ES", multiplier: 50, tick: cents(25), fee_e7: 90, contracts_per_hour: 50_000 },
+    Contract { symbol: "MES", multiplier: 5, tick: cents(25), fee_e7: 250, contracts_per_hour: 30_000 },
+    Contract { symbol: "NQ", multiplier: 20, tick: cents(25), fee_e7: 60, contracts_per_hour: 20_000 },
+    Contract { symbol: "MNQ", multiplier: 2, tick: cents(25), fee_e7: 180, contracts_per_hour: 30_000 },
+    Contract { symbol: "CL", multiplier: 1_000, tick: cents(1), fee_e7: 320, contracts_per_hour: 10_000 },
+    Contract { symbol: "GC", multiplier: 100, tick: cents(10), fee_e7: 110, contracts_per_hour: 8_000 },
+];
+
+const fn cents(n: u32) -> Decimal {
+    Decimal::from_parts(n, 0, 0, false, 2)
+}
+
+/// Symbols that [`future`] knows.
+pub fn futures() -> Vec<&'static str> {
+    CONTRACTS.iter().map(|c| c.symbol).collect()
+}
+
+/// A future of the CME group, or none that is known. Price unit half a tick, lot one contract: `lot` is its multiplier, what a
+/// point is worth in dollars (ES 50, NQ 20, CL 1,000 barrels, GC 100 ounces).
+///
+/// - Fees about 2.25 dollars a side for a full contract and 0.62 for a micro one, as a share of a contract's notional in 2024.
+/// - Half-spread half a tick (one unit), or 0.02 of ATR24 where that is more: these books are one tick wide in their hours.
+/// - No financing: carry is in a future's price. Rolling is the file's affair; prices of a series that was adjusted by
+///   differences make notionals, and with them fees and leverage, wrong.
+/// - Leverage 10, about twice an exchange's overnight margin. Liquidation penalty 0.1 %.
+/// - Stamps without a zone are read as Chicago wall time; the session is 17:00 to 16:00 there.
+pub fn future(symbol: &str) -> Option<Instrument> {
+    let c = CONTRACTS.iter().find(|c| c.symbol == symbol)?;
+    let price_unit = (c.tick * Decimal::new(5, 1)).normalize();
+    let lot = Decimal::from(c.multiplier);
+    let tv = i64::try_from((price_unit * lot * Decimal::from(1_000_000)).trunc()).ok()?;
+    Some(Instrument {
+        name: symbol.to_owned(),
+        quote_currency: "USD".into(),
+        price_unit,
+        tick_units: 2,
+        lot,
+        money_exponent: 6,
+        tv,
+        taker_fee_e7: c.fee_e7,
+        maker_fee_e7: c.fee_e7,
+        min_half_spread_units: 1,
+        half_spread_e7: 0,
+        atr_spread_e7: 200_000,
+        gap_spread_factor: 6,
+        financing_long_e7: 0,
+        financing_short_e7: 0,
+        financing_base: FinancingBase::WholeNotional,
+        max_leverage_e4: 100_000,
+        liquidation_penalty_e7: 10_000,
+        preset_volume_lots_per_hour: c.contracts_per_hour,
+        start_cash: Decimal::from(1_000_000),
+        stamp_time_zone: "America/Chicago".into(),
+        session: Session { time_zone: "America/Chicago".into(), day_start_s: 61_200, length_s: 82_800 },
+    })
+}
+
+/// The preset of a name: a pair such as `EUR/USD` or `BTC/USD`, `US:` and a share, `PERP:` and a pair of bitcoin, `CME:` and a
+/// future; or what would be right.
+///
+/// # Errors
+/// A name that no preset has, with those that have one.
+pub fn named(name: &str) -> Result<Instrument, String> {
+    if let Some(symbol) = name.strip_prefix("US:") {
+        return Ok(us_equity(symbol));
+    }
+    if let Some(symbol) = name.strip_prefix("CME:") {
+        return future(symbol).ok_or_else(|| {
+            format!(
+                "'{name}' is not known: name one of CME:{}, or a TOML file of its numbers",
+                futures().join(", CME:")
+            )
+        });
+    }
+    if let Some(pair) = name.strip_prefix("PERP:") {
+        let split = pair.split_once('/');
+        return match split.filter(|(base, quote)| BITCOIN.contains(base) && BITCOIN_QUOTES.contains(quote)) {
+            Some((base, quote)) => Ok(bitcoin_perpetual(base, quote)),
+            None => Err(format!(
+                "'{name}' is not known: name a perpetual as PERP:BTC/USDT, or a TOML file of its numbers"
+            )),
+        };
+    }
+    guess(name).ok_or_else(|| {
+        format!(
+            "'{name}' is not known: name a pair such as EUR/USD or BTC/USD, a perpetual as PERP:BTC/USDT, a US equity as \
+             US:NVDA, a future as CME:ES, or a TOML file of its numbers"
+        )
+    })
+}
+
 /// A US share or fund. Price unit 0.0001, tick 0.01, lot one share.
 ///
 /// - Fees 1 bp each side (1,000 e-7): half a cent a share on a 50-dollar share; no rebate for making.
@@ -170,6 +297,38 @@ mod tests {
         assert_eq!((x.price_unit, x.tick_units, x.lot), (Decimal::new(1, 2), 10, Decimal::new(1, 4)));
         assert_eq!((n.price_unit, n.tick_units, n.lot), (Decimal::new(1, 4), 100, Decimal::ONE));
         assert_eq!((e.tv, x.tv, n.tv), (5_000, 1, 100));
+    }
+
+    #[test]
+    fn futures_count_points_by_their_multiplier_and_perpetuals_are_finer_spot() {
+        for symbol in futures() {
+            future(symbol).unwrap().validate().unwrap();
+        }
+        // A tick of ES is 12.50 dollars a contract, of CL 10, of GC 10, of MNQ 0.50.
+        let tick = |symbol| {
+            let i = future(symbol).unwrap();
+            i.tv * i64::from(i.tick_units)
+        };
+        assert_eq!(["ES", "CL", "GC", "MNQ"].map(tick), [12_500_000, 10_000_000, 10_000_000, 500_000]);
+        let perpetual = bitcoin_perpetual("BTC", "USDT");
+        perpetual.validate().unwrap();
+        assert_eq!((perpetual.tv, perpetual.financing_base), (10, FinancingBase::WholeNotional));
+        assert!(future("XX").is_none());
+    }
+
+    #[test]
+    fn presets_go_by_name() {
+        let name = |text| named(text).map(|i| i.name);
+        assert_eq!(name("CME:ES").as_deref(), Ok("ES"));
+        assert_eq!(name("PERP:BTC/USDT").as_deref(), Ok("BTC/USDT perpetual"));
+        assert_eq!(name("US:ES").as_deref(), Ok("ES"));
+        assert_eq!(name("EUR/USD").as_deref(), Ok("EUR/USD"));
+        for (wrong, right) in
+            [("CME:XX", "CME:ES, CME:MES"), ("PERP:EUR/USD", "PERP:BTC/USDT"), ("gold", "CME:ES")]
+        {
+            let error = named(wrong).unwrap_err();
+            assert!(error.contains(wrong) && error.contains(right) && error.contains("TOML"), "{error}");
+        }
     }
 
     #[test]

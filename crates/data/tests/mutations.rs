@@ -154,6 +154,41 @@ fn options(random: &mut Random) -> LoadOptions {
     options
 }
 
+/// Writes the seeds of this file as the fuzzer's, each under the target whose start it has: `cargo test -p foxhunt-data --test
+/// mutations -- --ignored`.
+#[test]
+#[ignore = "writes files of the repository"]
+fn seeds_for_the_fuzzer() {
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let write = |target: &str, n: usize, bytes: &[u8]| {
+        std::fs::create_dir_all(corpus.join(target)).unwrap();
+        std::fs::write(corpus.join(target).join(format!("seed{n:02}")), bytes).unwrap();
+    };
+    let binary = binary_seeds();
+    for (n, seed) in SEEDS.into_iter().chain(binary.iter().map(Vec::as_slice)).enumerate() {
+        let starts: [(&[u8], &str, &[u8]); 8] = [
+            (b"\x1f\x8b\x08", "packed", b"\0"),
+            (b"\x28\xb5\x2f\xfd", "packed", b"\x01"),
+            (b"PK\x03\x04", "packed", b"\x02"),
+            (b"\xff\xfe", "packed", b"\x03"),
+            (b"PAR1", "parquet", b""),
+            (b"DBN\x01", "dbn", b"\0"),
+            (b"DBN\x02", "dbn", b"\x01"),
+            (b"DBN\x03", "dbn", b"\x02"),
+        ];
+        match starts.iter().find(|(start, ..)| seed.starts_with(start)) {
+            Some((start, target, choice)) => write(target, n, &[choice, &seed[start.len()..]].concat()),
+            None => write("text", n, seed),
+        }
+    }
+    let array = br#"{"t":1577836800,"o":1,"h":2,"l":1,"c":2},{"t":1577836860,"o":1,"h":2,"l":1,"c":2}]"#;
+    write("json", 0, array);
+    write("json", 1, b"[1577836800000,1.1,1.2,1.0,1.1,5],[1577836860000,1.1,1.2,1.0,\"1.1\",null]]");
+    write("instrument", 0, presets::eurusd().to_toml().unwrap().as_bytes());
+    write("instrument", 1, presets::us_equity("X").to_toml().unwrap().as_bytes());
+    write("positions", 0, b"stamp,exposure\n02.01.2017 00:00:00.000,0.5\n02.01.2017 01:00:00.000,-1\n");
+}
+
 #[test]
 fn mutated_files_never_panic_and_never_break_a_promise() {
     let head = &SAMPLE_CSV[..SAMPLE_CSV.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(5).unwrap().0];

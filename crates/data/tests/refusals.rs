@@ -122,7 +122,11 @@ fn files_are_named() {
     let unnamed = load_bytes("prices.csv", format!("{HEAD}{ROW}").into(), &LoadOptions::default())
         .unwrap_err()
         .to_string();
-    assert!(unnamed.contains("tells no known instrument; give an instrument"), "{unnamed}");
+    assert!(
+        unnamed
+            .contains("tells no known instrument; give an instrument (--instrument): a pair such as EUR/USD"),
+        "{unnamed}"
+    );
 }
 
 #[test]

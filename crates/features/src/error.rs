@@ -8,11 +8,35 @@ pub enum FeatureError {
     /// The bars' instrument has a fault.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A file of features can't be written.
+    #[error("{path}: cannot be written ({problem}); check the folder and the space on the disk")]
+    Write {
+        /// The file.
+        path: String,
+        /// What went wrong.
+        problem: String,
+    },
     /// Two features of one set share a name.
     #[error("feature {name} is in the set twice; rename one")]
     Duplicate {
         /// The name.
         name: &'static str,
+    },
+    /// A set that doesn't exist.
+    #[error("there is no set of features '{name}': choose one of {known}")]
+    UnknownSet {
+        /// What was asked for.
+        name: String,
+        /// Sets that there are.
+        known: String,
+    },
+    /// A feature that doesn't exist.
+    #[error("there is no feature '{name}': {near}`foxhunt features --list` shows all")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Names that may have been meant, with what to say before and after them.
+        near: String,
     },
     /// A feature gave something that is not a number, after its own warm-up.
     #[error("feature {name} is {value} in row {row}; its formula has to say what it is there")]

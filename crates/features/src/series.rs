@@ -1,6 +1,6 @@
 //! The series that features are computed from: bars as F64 columns.
 
-use foxhunt_data::{Bars, LocalTime};
+use foxhunt_data::{Bars, LocalTime, SessionClock};
 
 use crate::error::FeatureError;
 
@@ -26,6 +26,12 @@ pub struct Series {
     pub bar_seconds: Vec<f64>,
     /// Market's clock at the close.
     pub local: Vec<LocalTime>,
+    /// Where each bar stands on the clock of sessions.
+    pub clock: Vec<SessionClock>,
+    /// Seconds of the regular session.
+    pub session_seconds: f64,
+    /// Ask less bid at the close in price units, or `None` on trade bars.
+    pub spread: Option<Vec<f64>>,
 }
 
 impl Series {
@@ -52,6 +58,11 @@ impl Series {
             gap_seconds: (0..bars.len()).map(|i| bars.gap_seconds(i) as f64).collect(),
             bar_seconds: (0..bars.len()).map(|i| bars.bar_seconds(i) as f64).collect(),
             local: bars.close_local()?,
+            clock: bars.session_clock()?,
+            session_seconds: f64::from(bars.instrument.session.length_s.max(1)),
+            spread: bars
+                .is_quote()
+                .then(|| (0..bars.len()).map(|i| bars.spread_units(i).map_or(0.0, f64::from)).collect()),
         })
     }
 

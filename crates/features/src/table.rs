@@ -1,8 +1,33 @@
-//! [`FeatureTable`]: raw features, one row per bar.
+//! [`FeatureColumn`] and [`FeatureTable`]: raw features, one row per bar.
 
 use std::ops::Range;
 
-use crate::error::FeatureError;
+use crate::{error::FeatureError, series::Series, set::FeatureSpec};
+
+/// One raw feature of all bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FeatureColumn {
+    /// Its name.
+    pub name: String,
+    /// First row that has a value.
+    pub warmup: usize,
+    /// T values; 0 in the warm-up.
+    pub values: Vec<f32>,
+}
+
+impl FeatureColumn {
+    pub(crate) fn compute(spec: &FeatureSpec, series: &Series) -> Result<Self, FeatureError> {
+        let wide = (spec.compute)(series);
+        let warmup = spec.warmup_of(&wide).min(wide.len());
+        let mut values: Vec<f32> = wide.iter().map(|v| *v as f32).collect();
+        if let Some(row) = (warmup..values.len()).find(|&row| !values[row].is_finite()) {
+            return Err(FeatureError::NotFinite { name: spec.name.into(), row, value: wide[row] });
+        }
+        // What some features know before their window is full would be another feature.
+        values[..warmup].fill(0.0);
+        Ok(FeatureColumn { name: spec.name.to_owned(), warmup, values })
+    }
+}
 
 /// Raw features: T rows, F columns, row-major.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test may fail it")]
 
-use foxhunt_data::{Bars, sample};
-use foxhunt_features::{FeatureSet, FeatureSpec};
+use foxhunt_data::{Bars, Session, sample};
+use foxhunt_features::{FeatureSet, FeatureSpec, Timeframe};
 
 /// A small generator (SplitMix64), so that a failure replays.
 struct Random(u64);
@@ -34,11 +34,33 @@ fn other_future(bars: &Bars, t: usize, random: &mut Random) -> Bars {
         let inside = |random: &mut Random| low + random.below((high - low + 1) as u64);
         (bars.bid.low[i], bars.bid.high[i]) = (low, high);
         (bars.bid.open[i], bars.bid.close[i]) = (inside(random), inside(random));
+        quote(&mut bars, i, 2 + 2 * random.below(50));
         bars.volume_lots[i] = i64::from(random.below(20_000_000));
         shift += i64::from(random.below(7_200)) * 1_000_000_000;
         bars.open_ns[i] += shift;
         bars.close_ns[i] += shift;
     }
+    bars
+}
+
+/// Puts the ask, if there is one, `spread` above the bid.
+fn quote(bars: &mut Bars, i: usize, spread: i32) {
+    let Bars { bid, ask: Some(ask), .. } = bars else { return };
+    for (ask, bid) in [
+        (&mut ask.open, &bid.open),
+        (&mut ask.high, &bid.high),
+        (&mut ask.low, &bid.low),
+        (&mut ask.close, &bid.close),
+    ] {
+        ask[i] = bid[i] + spread;
+    }
+}
+
+/// Bars of the sample as quotes, with a spread that moves.
+fn quotes(rows: usize) -> Bars {
+    let mut bars = sample().slice(0..rows);
+    bars.ask = Some(bars.bid.clone());
+    (0..rows).for_each(|i| quote(&mut bars, i, 2 + 2 * (i as i32 * 7 % 11)));
     bars
 }
 
@@ -52,26 +74,57 @@ fn peeking(set: &FeatureSet, bars: &Bars, t: usize, random: &mut Random) -> Vec<
 }
 
 #[test]
-fn no_standard_feature_reads_a_later_bar() {
-    let bars = sample().slice(0..1_000);
-    let set = FeatureSet::standard();
+fn no_feature_reads_a_later_bar() {
+    let bars = quotes(1_000);
+    let set = FeatureSet::full();
     let mut random = Random(1);
     for t in [0, 13, 14, 33, 167, 168, 169, 500, 731, 998] {
         assert_eq!(peeking(&set, &bars, t, &mut random), Vec::<String>::new(), "t = {t}");
     }
 }
 
+/// Every row of two weeks, whose days, weeks and 4-hour spans end at some of them; with the market's nights and without.
 #[test]
-fn every_standard_feature_reads_its_own_bar() {
-    // The other side of the coin: the test above would pass for features that never change.
-    let bars = sample().slice(0..1_000);
-    let set = FeatureSet::standard();
+fn no_feature_of_a_higher_timeframe_reads_a_later_bar() {
+    let round_the_clock = sample().slice(0..500);
+    let mut shares = round_the_clock.clone();
+    shares.instrument.session =
+        Session { time_zone: "America/New_York".into(), day_start_s: 34_200, length_s: 23_400 };
+    let clock = shares.close_local().unwrap();
+    let open: Vec<usize> = (0..500).filter(|&i| (34_200..=61_200).contains(&clock[i].second)).collect();
+    let pick = |x: &[i64]| open.iter().map(|&i| x[i]).collect::<Vec<i64>>();
+    (shares.open_ns, shares.close_ns, shares.volume_lots) =
+        (pick(&shares.open_ns), pick(&shares.close_ns), pick(&shares.volume_lots));
+    let side = &mut shares.bid;
+    for column in [&mut side.open, &mut side.high, &mut side.low, &mut side.close] {
+        *column = open.iter().map(|&i| column[i]).collect();
+    }
+    let full = FeatureSet::full();
+    let higher = full.specs().iter().filter(|s| s.timeframe != Timeframe::Bar).copied().collect();
+    let set = FeatureSet::new(higher).unwrap();
+    assert_eq!(set.len(), 11);
+    let mut random = Random(2);
+    for bars in [round_the_clock, shares] {
+        let rows = bars.len();
+        for t in 0..rows - 1 {
+            assert_eq!(peeking(&set, &bars, t, &mut random), Vec::<String>::new(), "t = {t} of {rows}");
+        }
+    }
+}
+
+#[test]
+fn every_feature_reads_its_own_bar() {
+    // The other side of the coin: the tests above would pass for features that never change.
+    let bars = quotes(1_000);
+    let set = FeatureSet::full();
     let mut moved = vec![false; set.len()];
     for t in [500, 501, 502] {
         let before = set.compute(&bars).unwrap();
         let after = set.compute(&other_future(&bars, t, &mut Random(t as u64))).unwrap();
         for (col, moved) in moved.iter_mut().enumerate() {
-            *moved |= before.row(t + 1)[col] != after.row(t + 1)[col];
+            // A bar of a higher timeframe takes its time to end.
+            let last = if set.specs()[col].timeframe == Timeframe::Bar { t + 1 } else { after.rows - 1 };
+            *moved |= (t + 1..=last).any(|row| before.row(row)[col] != after.row(row)[col]);
         }
     }
     let still: Vec<&str> =
@@ -87,6 +140,7 @@ fn a_planted_peek_is_caught() {
         window: 2,
         source: "planted",
         causal: "it is not",
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| (0..s.len()).map(|t| (s.close[(t + 1).min(s.len() - 1)] / s.close[t]).ln()).collect(),
     };
@@ -96,6 +150,7 @@ fn a_planted_peek_is_caught() {
         window: 1,
         source: "planted",
         causal: "it is not",
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| {
             let mean = s.close.iter().sum::<f64>() / s.len() as f64;
@@ -110,6 +165,7 @@ fn a_planted_peek_is_caught() {
         window: 1,
         source: "planted",
         causal: "it is not",
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| (0..s.len()).map(|t| s.close[t.next_multiple_of(7).min(s.len() - 1)]).collect(),
     };
@@ -120,6 +176,7 @@ fn a_planted_peek_is_caught() {
         window: 1,
         source: "planted",
         causal: "it is not",
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| {
             let high = |t: usize| &s.high[t / 24 * 24..(t / 24 * 24 + 24).min(s.len())];
@@ -127,7 +184,7 @@ fn a_planted_peek_is_caught() {
         },
     };
     let bars = sample().slice(0..300);
-    let mut specs = FeatureSet::standard().specs().to_vec();
+    let mut specs = FeatureSet::full().specs().to_vec();
     specs.extend([PEEK, FRAME_WIDE, BACK_FILLED, COARSE_OPEN]);
     let set = FeatureSet::new(specs).unwrap();
     let found = peeking(&set, &bars, 200, &mut Random(3));

@@ -120,7 +120,12 @@ fn splits_by_time_leave_out_a_bar_that_is_open() {
 
 #[test]
 fn names_are_unique_and_every_feature_is_described() {
-    let set = FeatureSet::standard();
+    let set = FeatureSet::full();
+    let standard = FeatureSet::standard();
+    assert_eq!((standard.len(), set.len()), (24, 75));
+    for (own, full) in standard.specs().iter().zip(set.specs()) {
+        assert_eq!(own.name, full.name, "the full set begins with the standard one");
+    }
     for spec in set.specs() {
         for text in [spec.formula, spec.source, spec.causal] {
             assert!(!text.is_empty(), "{}", spec.name);
@@ -166,4 +171,59 @@ fn values_of_one_row_by_definition() {
         let got = value(name);
         assert!((got - expected).abs() <= 1e-6 * expected.abs(), "{name}: {got} and {expected}");
     }
+}
+
+/// Prices that stand still, volumes of zero, the highest prices that a grid holds, a bar or two: every value is a number.
+#[test]
+fn no_market_gives_what_is_no_number() {
+    let set = FeatureSet::full();
+    let rows = 600;
+    let with = |change: &dyn Fn(&mut Bars, usize)| {
+        let mut bars = sample().slice(0..rows);
+        (0..rows).for_each(|i| change(&mut bars, i));
+        bars
+    };
+    fn put(bars: &mut Bars, i: usize, [open, high, low, close]: [i32; 4]) {
+        let side = &mut bars.bid;
+        (side.open[i], side.high[i], side.low[i], side.close[i]) = (open, high, low, close);
+    }
+    let top = i32::MAX;
+    let mut markets = vec![
+        ("flat", with(&|bars, i| put(bars, i, [200_001; 4]))),
+        ("flat at one", with(&|bars, i| put(bars, i, [1; 4]))),
+        (
+            "flat and untraded",
+            with(&|bars, i| {
+                put(bars, i, [333_333; 4]);
+                bars.volume_lots[i] = 0;
+            }),
+        ),
+        ("untraded", with(&|bars, i| bars.volume_lots[i] = 0)),
+        ("traded once", with(&|bars, i| bars.volume_lots[i] = i64::from(i == 300))),
+        ("highest", with(&|bars, i| put(bars, i, [top - 1, top, top - 2 - i as i32 % 3, top - 1]))),
+        (
+            "from lowest to highest",
+            with(&|bars, i| put(bars, i, if i % 2 == 0 { [1, top, 1, top] } else { [top, top, 1, 1] })),
+        ),
+        ("huge volumes", with(&|bars, i| bars.volume_lots[i] = 1_000_000_000_000_000 + i as i64)),
+        ("one move", with(&|bars, i| put(bars, i, [100_000 + i32::from(i > 300); 4]))),
+        ("without volume", {
+            let mut bars = sample().slice(0..rows);
+            bars.has_volume = false;
+            bars
+        }),
+    ];
+    for rows in [1, 2, 3, 25, 170] {
+        markets.push(("short", sample().slice(0..rows)));
+    }
+    let quotes: Vec<Bars> =
+        markets.iter().map(|(_, bars)| Bars { ask: Some(bars.bid.clone()), ..bars.clone() }).collect();
+    markets.extend(quotes.into_iter().map(|bars| ("in quotes", bars)));
+    for (name, bars) in &markets {
+        let table = set.compute(bars).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(table.values.iter().all(|v| v.is_finite()), "{name}");
+        assert_eq!(table.rows, bars.len());
+    }
+    // A table without a usable row is refused where it is divided, not here.
+    assert!(set.compute(&sample().slice(0..1)).unwrap().usable().is_empty());
 }

@@ -15,20 +15,33 @@ mod cost_share;
 mod cvar;
 mod deflated_sharpe;
 mod drawdown;
+mod drawdowns;
 mod exposure;
+mod extremes;
+mod kurtosis;
 mod metric;
+mod months;
 mod normal;
+mod omega;
 mod over_members;
 mod over_time;
+mod payoff;
 mod periods;
+mod quantile;
+mod rolling_sharpe;
 mod round_trips;
 mod series;
 mod sharpe;
+mod skewness;
 mod sortino;
 mod summary;
+mod tail_ratio;
 mod total_return;
 mod turnover;
+mod ulcer;
+mod var;
 mod volatility;
+mod winning_days;
 
 pub use break_even::break_even_bp;
 pub use cagr::cagr;
@@ -39,19 +52,31 @@ pub use deflated_sharpe::{deflated_sharpe, deflated_sharpe_of};
 pub use drawdown::{
     Drawdown, drawdown_closes, drawdown_worst, max_drawdown_closes, max_drawdown_worst, underwater,
 };
+pub use drawdowns::{drawdowns, longest_drawdown_days};
 pub use exposure::{exposure_share, mean_leverage};
+pub use extremes::{best_day, best_month, worst_day, worst_month};
+pub use kurtosis::{kurtosis, kurtosis_of};
 pub use metric::{Metric, Undefined};
+pub use months::{MonthReturn, month_returns};
+pub use omega::{omega, omega_of};
 pub use over_members::{Spread, over_members};
 pub use over_time::{Bootstrap, Interval, over_time};
+pub use payoff::payoff_ratio;
 pub use periods::{bar_count, days_per_year, elapsed_years, periods_per_year, session_count};
+pub use rolling_sharpe::rolling_sharpe;
 pub use round_trips::{
     RoundTrip, mean_holding_bars, mean_holding_hours, mean_trip, profit_factor, round_trips, trip_count,
     win_rate,
 };
 pub use series::Series;
 pub use sharpe::{sharpe_bars, sharpe_days, sharpe_of};
+pub use skewness::{skewness, skewness_of};
 pub use sortino::{sortino, sortino_of};
-pub use summary::{Named, Unit, summary};
+pub use summary::{Named, Unit, named, summary};
+pub use tail_ratio::{tail_ratio, tail_ratio_of};
 pub use total_return::{total_return, total_return_of};
 pub use turnover::turnover;
+pub use ulcer::ulcer_index;
+pub use var::{var_days, var_of};
 pub use volatility::volatility;
+pub use winning_days::{winning_days, winning_share_of};

@@ -95,6 +95,13 @@ impl Series {
         closes
     }
 
+    /// The last bar of each session day, ns UTC: one for each return of [`day_returns`](Self::day_returns).
+    pub fn day_ends_ns(&self) -> Vec<i64> {
+        let rows: Vec<(i32, i64)> =
+            self.day.iter().copied().zip(self.time_ns.iter().copied()).skip(1).collect();
+        rows.chunk_by(|a, b| a.0 == b.0).filter_map(|day| day.last()).map(|&(_, ns)| ns).collect()
+    }
+
     /// Equity gained from the opening row to the last, money units.
     pub fn gain(&self) -> i128 {
         match (self.equity.first(), self.equity.last()) {

@@ -1,12 +1,14 @@
 //! All metrics of a series under their names, in the order of a report.
 
-use crate::metric::Metric;
+use crate::metric::{Metric, Undefined};
 use crate::series::Series;
 use crate::{
-    bar_count, break_even_bp, cagr, calmar, cost_share, cvar_bars, cvar_days, days_per_year, deflated_sharpe,
-    exposure_share, max_drawdown_closes, max_drawdown_worst, mean_holding_bars, mean_holding_hours,
-    mean_leverage, mean_trip, periods_per_year, profit_factor, session_count, sharpe_bars, sharpe_days,
-    sortino, total_return, trip_count, turnover, volatility, win_rate,
+    bar_count, best_day, best_month, break_even_bp, cagr, calmar, cost_share, cvar_bars, cvar_days,
+    days_per_year, deflated_sharpe, exposure_share, kurtosis, longest_drawdown_days, max_drawdown_closes,
+    max_drawdown_worst, mean_holding_bars, mean_holding_hours, mean_leverage, mean_trip, omega, payoff_ratio,
+    periods_per_year, profit_factor, session_count, sharpe_bars, sharpe_days, skewness, sortino, tail_ratio,
+    total_return, trip_count, turnover, ulcer_index, var_days, volatility, win_rate, winning_days, worst_day,
+    worst_month,
 };
 
 /// What a metric counts, for printing.
@@ -28,6 +30,8 @@ pub enum Unit {
     Bars,
     /// Hours.
     Hours,
+    /// Days.
+    Days,
 }
 
 /// A metric under its name.
@@ -45,7 +49,7 @@ pub struct Named {
 
 type Entry = (&'static str, &'static str, Unit, fn(&Series) -> Metric);
 
-const ENTRIES: [Entry; 27] = [
+const ENTRIES: [Entry; 40] = [
     ("total_return", "Total return", Unit::Share, total_return),
     ("cagr", "Growth per year (CAGR)", Unit::Share, cagr),
     ("volatility", "Volatility per year", Unit::Share, volatility),
@@ -56,8 +60,20 @@ const ENTRIES: [Entry; 27] = [
     ("calmar", "Calmar", Unit::Ratio, calmar),
     ("max_drawdown_closes", "Deepest drawdown, on closes", Unit::Share, max_drawdown_closes),
     ("max_drawdown_worst", "Deepest drawdown, within bars", Unit::Share, max_drawdown_worst),
+    ("longest_drawdown_days", "Longest drawdown, days", Unit::Days, longest_drawdown_days),
+    ("ulcer_index", "Ulcer index", Unit::Share, ulcer_index),
+    ("var_days", "VaR 5 %, per session day", Unit::Share, var_days),
     ("cvar_days", "CVaR 5 %, per session day", Unit::Share, cvar_days),
     ("cvar_bars", "CVaR 5 %, per bar", Unit::Share, cvar_bars),
+    ("skewness", "Skewness of session days", Unit::Ratio, skewness),
+    ("kurtosis", "Excess kurtosis of session days", Unit::Ratio, kurtosis),
+    ("tail_ratio", "Tail ratio of session days", Unit::Ratio, tail_ratio),
+    ("omega", "Omega of session days", Unit::Ratio, omega),
+    ("winning_days", "Winning session days", Unit::Share, winning_days),
+    ("best_day", "Best session day", Unit::Share, best_day),
+    ("worst_day", "Worst session day", Unit::Share, worst_day),
+    ("best_month", "Best month", Unit::Share, best_month),
+    ("worst_month", "Worst month", Unit::Share, worst_month),
     ("turnover", "Turnover per year", Unit::Times, turnover),
     ("exposure_share", "Share of bars with a position", Unit::Share, exposure_share),
     ("mean_leverage", "Mean leverage", Unit::Times, mean_leverage),
@@ -66,6 +82,7 @@ const ENTRIES: [Entry; 27] = [
     ("trip_count", "Round trips", Unit::Count, trip_count),
     ("win_rate", "Winning round trips", Unit::Share, win_rate),
     ("profit_factor", "Profit factor", Unit::Ratio, profit_factor),
+    ("payoff_ratio", "Payoff ratio", Unit::Ratio, payoff_ratio),
     ("mean_trip", "Mean gain of a round trip", Unit::Money, mean_trip),
     ("mean_holding_bars", "Mean holding time, bars", Unit::Bars, mean_holding_bars),
     ("mean_holding_hours", "Mean holding time, hours", Unit::Hours, mean_holding_hours),
@@ -78,6 +95,12 @@ const ENTRIES: [Entry; 27] = [
 /// Every metric of a series.
 pub fn summary(series: &Series) -> Vec<Named> {
     ENTRIES.iter().map(|&(key, label, unit, of)| Named { key, label, unit, metric: of(series) }).collect()
+}
+
+/// Every metric's key, name and unit in the order of [`summary`], for those who read figures back.
+pub fn named() -> impl Iterator<Item = Named> {
+    let none = Metric::Undefined(Undefined::NoTrades);
+    ENTRIES.iter().map(move |&(key, label, unit, _)| Named { key, label, unit, metric: none })
 }
 
 #[cfg(test)]
@@ -110,7 +133,7 @@ mod tests {
         let ledger = Synth::default().ledger();
         let lines = reconcile(&ledger).unwrap().members[0];
         let summary = summary(&Series::new(&ledger, &lines));
-        assert_eq!(summary.len(), 27);
+        assert_eq!(summary.len(), 40);
         for named in &summary {
             assert!(named.metric.value().is_some(), "{named:?}");
         }

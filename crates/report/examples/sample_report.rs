@@ -1,18 +1,29 @@
-//! Writes a report of a made-up ledger, to look at, and the ledger itself if a directory is given:
-//! `cargo run -p foxhunt-report --example sample_report -- FILE [DIRECTORY]`.
+//! Writes a report of a made-up ledger, to look at, over so many hourly bars (6,240 are a year), and the ledger itself if a
+//! directory is given: `cargo run -p foxhunt-report --example sample_report -- FILE [BARS] [DIRECTORY]`.
 
 use std::path::Path;
 
 use foxhunt_ledger::synth::Synth;
-use foxhunt_report::{EpochPoint, LearningCurve, ReportInput, write_report};
+use foxhunt_report::{EpochPoint, LearningCurve, ReportInput, StressLine, write_report};
 
 const CONFIG: &str = "[market]\ninstrument = \"EUR/USD\"\nmax_leverage = 2.0\n\n[train]\nepochs = 50\nseed = 7\n\n\
                       [network]\nhead = \"c51\"\natoms = 51\n";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).ok_or("usage: sample_report FILE [DIRECTORY]")?;
-    let agent = Synth::default().ledger();
-    let hold = Synth { members: 1, buy_and_hold: true, ..Synth::default() }.ledger();
+    let path = std::env::args().nth(1).ok_or("usage: sample_report FILE [BARS] [DIRECTORY]")?;
+    let bars = std::env::args().nth(2).map_or(Ok(6_240), |bars| bars.parse::<u32>())?;
+    let agent = Synth { bars, ..Synth::default() }.ledger();
+    let hold = Synth { bars, members: 1, buy_and_hold: true, ..Synth::default() }.ledger();
+    let mut random = Synth { bars, members: 4, max_leverage_e4: 12_000, ..Synth::default() }.ledger();
+    random.header.baseline = Some("random timing".into());
+    let stress = [("costs_1", "costs × 1", true), ("delay_1", "one bar of delay", false)].map(
+        |(key, label, again)| StressLine {
+            key: key.into(),
+            label: label.into(),
+            again,
+            ledger: Ok(agent.clone()),
+        },
+    );
     let curve = |member: u32| LearningCurve {
         member,
         points: (0..50).map(|epoch| point(epoch, f64::from(member))).collect(),
@@ -20,14 +31,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let curves: Vec<LearningCurve> = (0..3).map(curve).collect();
     let input = ReportInput {
         ledger: &agent,
-        baselines: &[hold],
-        stress: &[],
+        baselines: &[hold, random],
+        stress: &stress,
         curves: &curves,
         folds: &[],
         config_toml: CONFIG,
     };
     write_report(Path::new(&path), &input)?;
-    if let Some(directory) = std::env::args().nth(2) {
+    if let Some(directory) = std::env::args().nth(3) {
         agent.write(Path::new(&directory))?;
     }
     Ok(())

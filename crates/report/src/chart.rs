@@ -3,9 +3,11 @@
 mod closeup;
 mod curves;
 mod equity;
+mod histogram;
 mod panel;
+mod plot;
 mod positions;
-mod trips;
+mod rolling;
 mod waterfall;
 
 use maud::{Markup, PreEscaped, html};
@@ -17,8 +19,10 @@ pub use panel::{Panel, extent};
 pub(crate) use closeup::closeup;
 pub(crate) use curves::curve;
 pub(crate) use equity::equity;
+pub(crate) use histogram::{day_returns, trips};
+pub(crate) use plot::BUCKETS;
 pub(crate) use positions::positions;
-pub(crate) use trips::trips;
+pub(crate) use rolling::{rolling, rolling_window};
 pub(crate) use waterfall::{Step, waterfall};
 
 /// A chart in both sizes. Heights are in pixels; the widths are those of the page.

@@ -1,5 +1,7 @@
 //! All figures of a report as JSON, for programs: the same ledgers, the same functions, no rounding.
 
+mod detail;
+
 use foxhunt_ledger::MemberAttribution;
 use foxhunt_metrics::{Drawdown, Metric, drawdown_closes, drawdown_worst, over_members};
 use serde_json::{Map, Value, json};
@@ -8,8 +10,8 @@ use crate::input::{ReportError, ReportInput};
 use crate::section::over_time_rows;
 use crate::view::{MemberView, View, Views};
 
-/// Version of the layout below.
-const FORMAT: u32 = 1;
+/// Version of the layout of [`figures`].
+pub const FORMAT: u32 = 1;
 
 /// Everything that a report shows in numbers.
 ///
@@ -65,6 +67,7 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
         "trials": header.trials,
         "agent": strategy(&views.agent, true),
         "over_time": { "member": views.agent.shown().label, "intervals": over_time(&views.agent) },
+        "training": detail::training(input.curves),
         "baselines": baselines.collect::<Vec<_>>(),
         "stress": stress.collect::<Vec<_>>(),
         "folds": folds.collect::<Vec<_>>(),
@@ -82,6 +85,7 @@ fn strategy(view: &View<'_>, whole: bool) -> Map<String, Value> {
             out.insert("attribution".into(), attribution(&member.lines));
             out.insert("drawdown_closes".into(), drawdown(drawdown_closes(&member.series)));
             out.insert("drawdown_worst".into(), drawdown(drawdown_worst(&member.series)));
+            out.extend(detail::of_member(view, member));
         }
         Value::Object(out)
     });

@@ -88,6 +88,11 @@ impl Units {
         }
     }
 
+    /// The price unit's digits and decimals.
+    pub(crate) fn price_digits(&self) -> (i128, usize) {
+        self.price.unwrap_or((1, 0))
+    }
+
     /// A price as a number, for axes.
     pub(crate) fn price_value(&self, price: f64) -> f64 {
         match self.price {
@@ -106,6 +111,7 @@ impl Units {
             Unit::BasisPoints => format!("{}{THIN}bp", decimal(value, 2)),
             Unit::Times => format!("{}×", decimal(value, 2)),
             Unit::Bars => decimal(value, 1),
+            Unit::Days => decimal(value, 1),
             Unit::Hours => format!("{}{THIN}h", decimal(value, 1)),
         }
     }

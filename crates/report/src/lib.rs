@@ -1,6 +1,6 @@
 //! The report: one self-contained HTML file made from a ledger and nothing else.
 //!
-//! The file loads nothing, follows the reader's light or dark setting, fits a telephone and a sheet of paper, and is
+//! The file loads nothing, is whole without its own small script (crosshair, hidden lines, zoom, sorting), follows the reader's light or dark setting, fits a telephone and a sheet of paper, and is
 //! the same bytes for the same input. A ledger that does not reconcile gets no report.
 //!
 //! Charts are inline SVG laid out by hand rather than by a plotting crate: colours and line styles are CSS classes, so
@@ -13,13 +13,14 @@ mod figures;
 mod format;
 mod input;
 mod page;
+mod policy;
 mod sample;
 mod scale;
 mod section;
 mod svg;
 mod view;
 
-pub use figures::figures;
+pub use figures::{FORMAT as FIGURES_FORMAT, figures};
 pub use input::{EpochPoint, FoldLine, LearningCurve, ReportError, ReportInput, StressLine};
 /// What the report draws with, for other pages of the same looks.
 pub mod draw {

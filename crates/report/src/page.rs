@@ -8,11 +8,14 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::calendar::Date;
 use crate::chart;
+use crate::format::integer;
 use crate::input::{ReportError, ReportInput};
+use crate::policy::policy;
 use crate::section;
 use crate::view::{View, Views};
 
 const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
 
 /// Writes the report to a file, which appears whole, by rename.
 ///
@@ -47,6 +50,11 @@ pub fn render(input: &ReportInput<'_>) -> Result<String, ReportError> {
 ///
 /// The page loads and runs nothing, whatever its body says.
 pub fn shell(title: &str, style: &str, body: &Markup) -> Markup {
+    scripted(title, style, None, body)
+}
+
+/// The same with a script of our own; its hash in the policy keeps any other from running.
+fn scripted(title: &str, style: &str, script: Option<&str>, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -54,11 +62,11 @@ pub fn shell(title: &str, style: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'";
+                meta http-equiv="Content-Security-Policy" content=(policy(script));
                 title { (title) }
                 style { (PreEscaped(STYLE)) (PreEscaped(style)) }
             }
-            body { (body) }
+            body { (body) @if let Some(script) = script { script { (PreEscaped(script)) } } }
         }
     }
 }
@@ -79,45 +87,39 @@ fn page(views: &Views<'_>, input: &ReportInput<'_>) -> Markup {
         }
         main {
             (section::summary(agent, baselines))
+            (section::intervals(agent))
             (equity(agent, baselines))
             @if let Some(folds) = section::folds(folds) { (folds) }
             @if let Some(months) = section::months(agent) { (months) }
-            (section::drawdowns(agent, baselines))
-            (section::intervals(agent))
+            (section::rolling(agent, baselines))
             (positions(agent))
-            (section::trades(agent))
+            (section::distribution(agent))
             (section::costs(agent, baselines))
             @if let Some(stress) = section::stress(agent, stress) { (stress) }
             @if let Some(training) = section::training(input.curves) { (training) }
+            (section::drawdowns(agent, baselines))
+            (section::trades(agent))
             (section::assumptions(agent))
             (section::facts(agent))
             (section::config(input.config_toml))
         }
         footer { p { (header.program) " · every bar of this report’s ledgers reconciles with an independent cash-flow book to the unit" } }
     };
-    shell(&title, "", &body)
+    scripted(&title, "", Some(SCRIPT), &body)
 }
 
 fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
-    let many = agent.members.len() > 1;
     html! {
         section #equity {
-            h2 { "Equity" }
+            h2 { "Equity and drawdown" }
             figure {
-                figcaption {
-                    span.item {
-                        span.key.key-agent {} (agent.shown().label)
-                        @if many { " (the middle one by final equity)" }
-                    }
-                    @if many { span.item { span.key.key-band {} "lowest to highest member" } }
-                    @for (k, baseline) in baselines.iter().enumerate() {
-                        span.item {
-                            span.key.{ "key-baseline-" (k % 4) } {} (baseline.name)
-                            @if baseline.members.len() > 1 { " (the middle of " (baseline.members.len()) ")" }
-                        }
-                    }
-                }
+                (section::legend(agent, baselines, true))
                 (chart::equity(agent, baselines))
+            }
+            p.notes {
+                "Long lines are thinned so that no extreme is lost: of each of " (integer(chart::BUCKETS as i128)) " equal stretches of time (fewer in the drawing) the first, "
+                "lowest, highest and last point are kept. "
+                span.with-script { "Point at a chart for values, drag across it to zoom, double-click to go back; a legend’s item hides its line." }
             }
         }
     }
@@ -125,9 +127,9 @@ fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
 
 fn positions(agent: &View<'_>) -> Markup {
     let key = html! {
-        span.item { span.key.key-price {} "close" } " "
-        span.item { span.key.key-buy {} "bought" } " "
-        span.item { span.key.key-sell {} "sold" } " "
+        span.item data-key="key-price" { span.key.key-price {} "close" } " "
+        span.item data-key="key-buy" { span.key.key-buy {} "bought" } " "
+        span.item data-key="key-sell" { span.key.key-sell {} "sold" } " "
         span.item { span.key.key-long {} "long" } " "
         span.item { span.key.key-short {} "short" } " "
     };

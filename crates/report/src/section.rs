@@ -1,22 +1,28 @@
 //! The parts of the page, in its order.
 
 mod costs;
+mod distribution;
 mod drawdowns;
 mod facts;
 mod folds;
 mod intervals;
+mod legend;
 mod months;
+mod rolling;
 mod stress;
 mod summary;
 mod trades;
 mod training;
 
 pub(crate) use costs::costs;
-pub(crate) use drawdowns::drawdowns;
+pub(crate) use distribution::distribution;
+pub(crate) use drawdowns::{WORST, drawdowns};
 pub(crate) use facts::{assumptions, config, facts};
 pub(crate) use folds::folds;
 pub(crate) use intervals::{TimeRow, intervals, over_time_rows};
+pub(crate) use legend::legend;
 pub(crate) use months::months;
+pub(crate) use rolling::rolling;
 pub(crate) use stress::stress;
 pub(crate) use summary::summary;
 pub(crate) use trades::trades;

@@ -30,12 +30,14 @@ pub enum Anchor {
 pub struct Svg {
     size: Size,
     body: String,
+    tag: String,
+    over_time: String,
 }
 
 impl Svg {
     /// An empty drawing.
     pub fn new(size: Size) -> Self {
-        Self { size, body: String::new() }
+        Self { size, body: String::new(), tag: String::new(), over_time: String::new() }
     }
 
     /// The finished element; `label` says what it shows to those who cannot see it.
@@ -43,10 +45,22 @@ impl Svg {
         let Size { width, height, narrow } = self.size;
         let class = if narrow { "narrow" } else { "wide" };
         PreEscaped(format!(
-            "<svg class=\"chart {class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\">{}</svg>",
+            "<svg class=\"chart {class}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\"{}>{}</svg>",
             escape(label),
+            self.over_time,
             self.body
         ))
+    }
+
+    /// Says which line of the chart's values the next path shows, and how: `line`, `fill` to zero, `step`, `long`, `short`,
+    /// `band`, `up` or `down`.
+    pub(crate) fn tag(&mut self, series: usize, kind: &str) {
+        self.tag = format!(" data-s=\"{series}\" data-k=\"{kind}\"");
+    }
+
+    /// Tells the page's script where the panels are; the drawing needs no script.
+    pub(crate) fn over_time(&mut self, geometry: String) {
+        self.over_time = format!(" data-panels=\"{geometry}\"");
     }
 
     /// A straight line.
@@ -79,17 +93,19 @@ impl Svg {
 
     /// An open line through points.
     pub fn path(&mut self, class: &str, points: &[(f64, f64)]) {
+        let tag = std::mem::take(&mut self.tag);
         if !points.is_empty() {
             let d = move_through(points);
-            self.push(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
+            self.push(format_args!("<path class=\"{class}\"{tag} d=\"{d}\"/>"));
         }
     }
 
     /// The filled area within points.
     pub fn area(&mut self, class: &str, points: &[(f64, f64)]) {
+        let tag = std::mem::take(&mut self.tag);
         if !points.is_empty() {
             let d = move_through(points);
-            self.push(format_args!("<path class=\"{class}\" d=\"{d}Z\"/>"));
+            self.push(format_args!("<path class=\"{class}\"{tag} d=\"{d}Z\"/>"));
         }
     }
 
@@ -109,8 +125,9 @@ impl Svg {
             let half = side * 0.6;
             let _ = write!(d, "M{x:.1} {y:.1}l{half:.1} {down:.1}h{:.1}z", -2.0 * half);
         }
+        let tag = std::mem::take(&mut self.tag);
         if !d.is_empty() {
-            self.push(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
+            self.push(format_args!("<path class=\"{class}\"{tag} d=\"{d}\"/>"));
         }
     }
 

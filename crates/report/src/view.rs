@@ -6,6 +6,9 @@ use foxhunt_metrics::{Metric, Named, Series, over_members, summary};
 use crate::format::Units;
 use crate::input::{FoldLine, ReportError, ReportInput, StressLine};
 
+/// More members than this are drawn as a band alone.
+const LINES_MAX: usize = 8;
+
 /// One member.
 pub(crate) struct MemberView {
     pub(crate) label: String,
@@ -47,6 +50,16 @@ impl<'a> View<'a> {
     /// The shown member. A ledger without members does not reconcile, so there is one.
     pub(crate) fn shown(&self) -> &MemberView {
         &self.members[self.shown]
+    }
+
+    /// The members beside the shown one, where they are few enough to have a line each.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &MemberView> {
+        let few = self.members.len() <= LINES_MAX;
+        self.members
+            .iter()
+            .enumerate()
+            .filter(move |&(k, _)| few && k != self.shown)
+            .map(|(_, member)| member)
     }
 
     pub(crate) fn shown_bars(&self) -> &'a [BarRow] {

@@ -1,17 +1,21 @@
 //! What a training run is: every number that decides it, with its default.
 
 mod check;
+mod keys;
 mod walk_forward;
 mod windows;
 
+pub use keys::{documented, nearest_key, schema};
 pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;
 use foxhunt_core::{Rounding, Storage, Weights};
+use foxhunt_features::{FeatureError, FeatureSet};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How much one epoch does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Size {
     /// 2^14 transitions and 256 updates of 64: minutes on a laptop.
@@ -24,7 +28,7 @@ pub enum Size {
 }
 
 /// Which order types are sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Orders {
     /// The type that is chosen: market, maker or IOC.
@@ -35,7 +39,7 @@ pub enum Orders {
 }
 
 /// What carries out a learning step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LearnStep {
     /// Fused kernels where they are written for device, storage type and network; the span elsewhere.
@@ -46,7 +50,7 @@ pub enum LearnStep {
 }
 
 /// A resolved configuration. Unknown keys are errors.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Seed of everything random.
@@ -60,6 +64,8 @@ pub struct Config {
     pub epochs: u32,
     /// Data and its windows.
     pub data: DataConfig,
+    /// What the agent sees of the market.
+    pub features: FeaturesConfig,
     /// The network.
     pub network: NetworkConfig,
     /// Collecting and learning.
@@ -69,7 +75,7 @@ pub struct Config {
 }
 
 /// What a file's stamps are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Stamps {
     /// Known for the format, or inferred.
@@ -82,7 +88,7 @@ pub enum Stamps {
 }
 
 /// Order of the parts of a date.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dates {
     /// As the file's dates tell.
@@ -97,7 +103,7 @@ pub enum Dates {
 }
 
 /// What stands before the decimals of numbers in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecimalMarks {
     /// As the numbers tell.
@@ -109,13 +115,13 @@ pub enum DecimalMarks {
 }
 
 /// Data and its windows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DataConfig {
     /// Files of bars of one instrument, in order of time; the embedded sample where empty.
     pub files: Vec<String>,
-    /// The instrument: a name such as EUR/USD, BTC/USD or US:NVDA, or a TOML file of its numbers; guessed from the file's
-    /// name where empty.
+    /// The instrument: a name such as EUR/USD, BTC/USD, PERP:BTC/USDT, US:NVDA or CME:ES, or a TOML file of its numbers;
+    /// guessed from the file's name where empty.
     pub instrument: String,
     /// IANA zone of stamps without one; the instrument's where empty.
     pub time_zone: String,
@@ -153,8 +159,19 @@ pub struct DataConfig {
     pub walk_forward: WalkForward,
 }
 
+/// What the agent sees of the market. The network must hold it: `network.inputs` is at least `network.lookback` times the
+/// features plus 13 of the account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FeaturesConfig {
+    /// A set by name: `standard` (24 features) or `full` (all of them).
+    pub set: String,
+    /// Features by name, in this order, instead of a set. `foxhunt features --list` shows all.
+    pub names: Vec<String>,
+}
+
 /// The network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkConfig {
     /// Bars whose features the network sees at once.
@@ -172,7 +189,7 @@ pub struct NetworkConfig {
 }
 
 /// Collecting and learning.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LearnConfig {
     /// Environments of a member.
@@ -222,7 +239,7 @@ pub struct LearnConfig {
 }
 
 /// The account.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarketConfig {
     /// Largest leverage, which full exposure uses; the instrument's own where 0.
@@ -239,6 +256,12 @@ pub struct MarketConfig {
     pub orders: Orders,
     /// Starting cash in quote currency; the instrument's own where 0.
     pub start_cash: f64,
+}
+
+impl FeaturesConfig {
+    fn set(&self) -> Result<FeatureSet, FeatureError> {
+        if self.names.is_empty() { FeatureSet::named(&self.set) } else { FeatureSet::of_names(&self.names) }
+    }
 }
 
 /// One key of the configuration as an option of the command line gives it.
@@ -294,6 +317,7 @@ impl Config {
                 test_to: String::new(),
                 walk_forward: WalkForward::default(),
             },
+            features: FeaturesConfig { set: "standard".into(), names: Vec::new() },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
             learn: LearnConfig {
                 envs,
@@ -357,7 +381,12 @@ impl Config {
     ) -> Result<Self, TrainError> {
         let wrong = |place: &str, what: String| TrainError::Config { place: place.to_owned(), what };
         let mut given = toml::Table::new();
-        let place = file.map_or("the configuration", |(path, _)| path);
+        let file_name = file.map_or("the configuration", |(path, _)| path);
+        // A message about a key of the file begins with it.
+        let at = |what: &str| match file.and_then(|(_, text)| keys::line_of(text, first_key(what))) {
+            Some(line) => format!("{file_name}, line {line}"),
+            None => file_name.to_owned(),
+        };
         if let Some((path, text)) = file {
             given = text.parse().map_err(|e: toml::de::Error| {
                 wrong(path, format!("not TOML: {}", e.to_string().trim_end()))
@@ -365,15 +394,20 @@ impl Config {
         }
         let named = given
             .remove("size")
-            .map(|v| v.try_into::<Size>().map_err(|e| wrong(place, format!("size: {e}"))))
+            .map(|v| {
+                v.try_into::<Size>()
+                    .map_err(|e| wrong(&at("size"), format!("size: {}", e.to_string().trim())))
+            })
             .transpose()?;
         let defaults = Config::of(size.or(named).unwrap_or_default());
         let mut table = toml::Table::try_from(&defaults).map_err(|e| wrong("the defaults", e.to_string()))?;
-        merge(&mut table, given);
+        for (key, value) in leaves(given) {
+            set_key(&mut table, &key, value).map_err(|e| wrong(&at(&key), e))?;
+        }
         let mut result = finished(&table);
         // What is to blame where the configuration can't be used: the option after which it never could again. Options may
         // need one another, so that what lies between may be wrong.
-        let mut culprit = place;
+        let mut culprit = None;
         for SetOption { option, pair } in options {
             let (key, value) =
                 pair.split_once('=').ok_or_else(|| wrong(option, "is not of the form key=value".into()))?;
@@ -386,10 +420,18 @@ impl Config {
             set_key(&mut table, key.trim(), value).map_err(|e| wrong(option, e))?;
             let before = std::mem::replace(&mut result, finished(&table));
             if before.is_ok() {
-                culprit = option;
+                culprit = Some(option);
             }
         }
-        result.map_err(|e| wrong(culprit, e))
+        result.map_err(|e| wrong(&culprit.cloned().unwrap_or_else(|| at(&e)), e))
+    }
+
+    /// The features that the agent sees.
+    ///
+    /// # Errors
+    /// Never for a configuration that was resolved.
+    pub fn feature_set(&self) -> Result<FeatureSet, TrainError> {
+        Ok(self.features.set()?)
     }
 
     /// How the optimiser's numbers are stored.
@@ -407,25 +449,46 @@ impl Config {
     }
 }
 
+impl Config {
+    /// The configuration as TOML, a key a line, in the order of the types.
+    fn to_line_toml(&self) -> Result<String, TrainError> {
+        toml::to_string(self)
+            .map_err(|e| TrainError::Config { place: "the configuration".into(), what: e.to_string() })
+    }
+}
+
 /// The configuration that a table holds, if it can be used.
 fn finished(table: &toml::Table) -> Result<Config, String> {
-    // "invalid value …" and "in `key`" are two lines.
-    let config: Config =
-        table.clone().try_into().map_err(|e: toml::de::Error| e.to_string().trim().replace('\n', " "))?;
+    let config: Config = table.clone().try_into().map_err(|e: toml::de::Error| {
+        // "unknown variant …" and "in `key`" are two lines.
+        let text = e.to_string();
+        let text = text.trim();
+        match text.rsplit_once("\nin `") {
+            Some((what, key)) => format!("{}: {what}", key.trim_end_matches('`')),
+            None => text.replace('\n', " "),
+        }
+    })?;
     check::check(&config)?;
     Ok(config)
 }
 
-fn merge(into: &mut toml::Table, from: toml::Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(toml::Value::Table(a)), toml::Value::Table(b)) => merge(a, b),
-            (Some(slot), value) => *slot = as_written(slot, value),
-            (None, value) => {
-                into.insert(key, value);
+/// Values with their keys, `learn.gamma`. An empty group, which sets nothing, is one too: its name must exist.
+fn leaves(table: toml::Table) -> Vec<(String, toml::Value)> {
+    let mut all = Vec::new();
+    for (key, value) in table {
+        match value {
+            toml::Value::Table(inside) if !inside.is_empty() => {
+                all.extend(leaves(inside).into_iter().map(|(k, v)| (format!("{key}.{k}"), v)));
             }
+            value => all.push((key, value)),
         }
     }
+    all
+}
+
+/// The key that a message begins with: `network.trunk[0] is 3: …`, `learn.gamma: …`.
+fn first_key(what: &str) -> &str {
+    what.split([' ', ':', '[']).next().unwrap_or(what)
 }
 
 /// A value in the type that its key has: `1` for a number that is a float by default, and a date without quotes, which TOML
@@ -439,35 +502,67 @@ fn as_written(slot: &toml::Value, value: toml::Value) -> toml::Value {
 }
 
 /// Overwrites a value that is there; what is wrong otherwise.
-fn set_key(table: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
-    let (mut place, mut slot) = (String::new(), None);
-    let mut table = Some(table);
-    for part in key.split('.') {
-        let Some(inside) = table.take() else {
-            return Err(format!("there is no key '{key}': {place} is a value"));
-        };
-        if !inside.contains_key(part) {
-            let keys: Vec<&str> = inside.keys().map(String::as_str).collect();
-            let place = if place.is_empty() { "the configuration" } else { place.as_str() };
-            let size = if key == "size" { "; a size is chosen by --size or in a file" } else { "" };
-            return Err(format!("there is no key '{key}': {place} has {}{size}", keys.join(", ")));
-        }
-        place = if place.is_empty() { part.to_owned() } else { format!("{place}.{part}") };
-        match inside.get_mut(part) {
-            Some(toml::Value::Table(t)) => table = Some(t),
-            other => slot = other,
-        }
-    }
-    let Some(slot) = slot else {
-        let keys: Vec<&str> = table.iter().flat_map(|t| t.keys()).map(String::as_str).collect();
-        return Err(format!("{place} is a group of keys: set one of them ({})", keys.join(", ")));
+fn set_key(root: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    let missing = |root: &toml::Table, place: &str, inside: &toml::Table| {
+        let keys: Vec<&str> = inside.keys().map(String::as_str).collect();
+        let place = if place.is_empty() { "the configuration" } else { place };
+        let size = if key == "size" { "; a size is chosen by --size or in a file" } else { "" };
+        let near = keys::nearest(root, key).map(|k| format!("did you mean {k}? ")).unwrap_or_default();
+        format!("there is no key '{key}': {near}{place} has {}{size}", keys.join(", "))
     };
-    let value = as_written(slot, value);
-    if slot.type_str() != value.type_str() {
-        return Err(format!("{place} must be of type {}, and this is {}", slot.type_str(), value.type_str()));
+    // Found first and changed then, so that a message can look at all that there is.
+    let (mut place, mut at) = (String::new(), &*root);
+    let parts: Vec<&str> = key.split('.').collect();
+    let (last, groups) = parts.split_last().unwrap_or((&"", &[]));
+    for part in groups {
+        place = if place.is_empty() { (*part).to_owned() } else { format!("{place}.{part}") };
+        match at.get(*part) {
+            Some(toml::Value::Table(inside)) => at = inside,
+            Some(_) => return Err(format!("there is no key '{key}': {place} is a value")),
+            None => {
+                let outside = place.rsplit_once('.').map_or("", |(outside, _)| outside);
+                return Err(missing(root, outside, at));
+            }
+        }
     }
-    *slot = value;
+    let value = match at.get(*last) {
+        None => return Err(missing(root, &place, at)),
+        Some(toml::Value::Table(inside)) => {
+            if value.as_table().is_some_and(toml::Table::is_empty) {
+                return Ok(());
+            }
+            let keys: Vec<&str> = inside.keys().map(String::as_str).collect();
+            return Err(format!("{key} is a group of keys: set one of them ({})", keys.join(", ")));
+        }
+        Some(slot) => {
+            let value = as_written(slot, value);
+            if slot.type_str() != value.type_str() {
+                return Err(format!("{key} is {value}: it must be {}", kind(slot)));
+            }
+            value
+        }
+    };
+    let mut at = root;
+    for part in groups {
+        match at.get_mut(*part) {
+            Some(toml::Value::Table(inside)) => at = inside,
+            _ => return Ok(()),
+        }
+    }
+    at.insert((*last).to_owned(), value);
     Ok(())
+}
+
+/// The type of a value in words, with it as an example.
+fn kind(value: &toml::Value) -> String {
+    let kind = match value {
+        toml::Value::Integer(_) => "a whole number",
+        toml::Value::Float(_) => "a number",
+        toml::Value::Boolean(_) => return "true or false".into(),
+        toml::Value::Array(_) => return "a list, such as [1, 2]".into(),
+        _ => return "text, in quotes".into(),
+    };
+    format!("{kind}, such as {value}")
 }
 
 #[cfg(test)]
@@ -495,6 +590,26 @@ mod tests {
         assert_eq!(chosen, again);
         let error = c("", &["learn.weights=wide".into()]).unwrap_err().to_string();
         assert!(error.contains("wide") && error.contains("paired"), "{error}");
+    }
+
+    #[test]
+    fn features_are_chosen_by_set_or_name() {
+        let c = |set: &str| Config::resolve(None, None, &[set.into()]);
+        assert_eq!(c("seed=1").unwrap().feature_set().unwrap().len(), 24);
+        assert_eq!(c("features.set=full").unwrap().feature_set().unwrap().len(), 75);
+        let named = c("features.names=[\"adx_14\", \"return_1\"]").unwrap();
+        let names: Vec<&str> = named.feature_set().unwrap().specs().iter().map(|s| s.name).collect();
+        assert_eq!(names, ["adx_14", "return_1"]);
+        let again = Config::resolve(Some(("b.toml", &named.to_toml().unwrap())), None, &[]).unwrap();
+        assert_eq!(named, again);
+        let error = |set: &str| c(set).unwrap_err().to_string();
+        assert!(
+            error("features.set=all")
+                .contains("features.set: there is no set of features 'all': choose one of")
+        );
+        let near = error("features.names=[\"adx14\"]");
+        assert!(near.contains("features.names: there is no feature 'adx14': did you mean adx_14"), "{near}");
+        assert!(error("features.names=[\"body\", \"body\"]").contains("twice"));
     }
 
     #[test]
@@ -532,6 +647,36 @@ mod tests {
         assert!(error("population = 2\nmembers = [4]", "").contains("different ids"));
         assert!(error("population = 2\nmembers = [4, 4]", "").contains("different ids"));
         assert!(error("epochs = ", "").contains("a.toml"));
+        for (file, words) in [
+            ("\n\nepochz = 3", "a.toml, line 3: there is no key 'epochz': did you mean epochs?"),
+            (
+                "[learn]\nbatchs = 3",
+                "a.toml, line 2: there is no key 'learn.batchs': did you mean learn.batch?",
+            ),
+            ("gamma = 0.9", "a.toml, line 1: there is no key 'gamma': did you mean learn.gamma?"),
+            (
+                "[lern]\ngamma = 0.9",
+                "a.toml, line 2: there is no key 'lern.gamma': did you mean learn.gamma?",
+            ),
+            ("[lern]", "a.toml, line 1: there is no key 'lern'"),
+            ("epochs = 2.5", "a.toml, line 1: epochs is 2.5: it must be a whole number, such as 30"),
+            ("learn = 3", "a.toml, line 1: learn is a group of keys"),
+            ("epochs.x = 3", "a.toml, line 1: there is no key 'epochs.x': epochs is a value"),
+            ("[data]\nfiles = 'a.csv'", "a.toml, line 2: data.files is \"a.csv\": it must be a list"),
+            ("[data]\nwiden_ranges = 1", "a.toml, line 2: data.widen_ranges is 1: it must be true or false"),
+            (
+                "[data]\nstamps = 'x'",
+                "a.toml, line 2: data.stamps: unknown variant `x`, expected one of `auto`, `open`",
+            ),
+            ("seed = -1", "a.toml, line 1: seed"),
+            ("[network]\ntrunk = [1, 128]", "a.toml, line 2: network.trunk[0] is 1: it must be 8 to 4096"),
+            ("[data]\nbar_seconds = -5", "a.toml, line 2: data.bar_seconds is -5: it must be 0, or 1 to"),
+            ("size = 'huge'", "a.toml, line 1: size: unknown variant `huge`"),
+        ] {
+            let said = error(file, "");
+            assert!(said.contains(words), "{file}: {said}");
+        }
+        assert!(Config::resolve(Some(("a.toml", "[learn]\n[data]")), None, &[]).is_ok());
     }
 
     /// Whatever is wrong is said of where it stands: the file, or the option that broke what worked before it.
@@ -550,7 +695,7 @@ mod tests {
                 starts(error(file, &["seed=4", bad, "epochs=2"]), &format!("--set {bad}: "));
             }
         }
-        starts(error(Some("[learn]\ngamma = 2"), &["epochs=2"]), "a.toml: ");
+        starts(error(Some("[learn]\ngamma = 2"), &["epochs=2"]), "a.toml, line 2: learn.gamma is 2: ");
         starts(error(None, &["learn.envs=7", "learn.envs=16", "learn.gamma=2"]), "--set learn.gamma=2: ");
         // Each breaks it alone, together they work; and an option may mend the file.
         let together: Vec<String> = ["members=[4, 5]", "population=2"].map(String::from).into();

@@ -7,10 +7,11 @@ mod memory;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, LearnConfig, LearnStep, MarketConfig, NetworkConfig,
-    Orders, SetOption, Size, Stamps, WalkForward,
+    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, FeaturesConfig, LearnConfig, LearnStep, MarketConfig,
+    NetworkConfig, Orders, SetOption, Size, Stamps, WalkForward, documented, nearest_key, schema,
 };
 pub use error::TrainError;
+pub use foxhunt_env::ACCOUNT_FEATURES;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};
 pub use market::Market;
 pub use trainer::{ACTIONS, EpochReport, Trainer, member_spec, network};

@@ -3,8 +3,9 @@
 use crate::{Config, Orders, TrainError};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
-use foxhunt_features::{FeatureSet, FeatureTable, NormalisedTable, Normaliser, Splits};
+use foxhunt_features::{FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook};
+use std::ops::Range;
 
 /// Least rows of each window.
 const LEAST_ROWS: usize = 64;
@@ -56,40 +57,28 @@ impl Market {
             return Ok(vec![Self::build(bars, config, None)?]);
         }
         let walk = &config.data.walk_forward;
-        let raw = FeatureSet::standard().compute(&bars)?;
+        let raw = config.feature_set()?.compute(&bars)?;
         let usable = seen(&raw, config);
-        let (from, to) = config.data.ends().map_err(wrong_folds)?;
+        let (from, to) =
+            config.data.ends_within(&bars).map_err(|(place, what)| TrainError::Config { place, what })?;
         let last = bars.close_ns.last().copied().unwrap_or(0);
         let first = bars.open_ns.get(usable.start).copied().unwrap_or(i64::MAX);
         let moments = walk.moments(from, to.unwrap_or(last));
+        let begin =
+            |at: &Moments| at.train_from_ns.filter(|_| walk.train_days > 0).unwrap_or(at.validation_from_ns);
+        let fit = moments.iter().filter(|at| begin(at) >= first).count();
         let mut markets = Vec::with_capacity(moments.len());
         for (fold, at) in moments.into_iter().enumerate() {
-            let begin = at.train_from_ns.filter(|_| walk.train_days > 0).unwrap_or(at.validation_from_ns);
-            if begin < first {
-                let [begin, first] = [begin, first].map(foxhunt_data::show_moment);
+            if begin(&at) < first {
+                let [begin, first] = [begin(&at), first].map(foxhunt_data::show_moment);
+                let fewer = if fit > 0 { format!("at most {fit} folds, or ") } else { String::new() };
                 return Err(wrong_folds(format!(
-                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for fewer \
-                     folds, or shorter windows"
+                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
+                     {fewer}shorter windows"
                 )));
             }
-            let mut splits = Splits::by_time(&bars, usable.clone(), at, LEAST_ROWS)?;
-            for window in [&mut splits.train, &mut splits.validation] {
-                window.end = window.end.saturating_sub(walk.purge_bars);
-            }
-            for window in [&mut splits.validation, &mut splits.test] {
-                window.start += walk.embargo_bars;
-            }
-            let windows =
-                [("train", &splits.train), ("validation", &splits.validation), ("test", &splits.test)];
-            for (name, rows) in windows {
-                if rows.len() < LEAST_ROWS {
-                    return Err(wrong_folds(format!(
-                        "fold {fold} has {} bars in its {name} window after purge and embargo, and needs {LEAST_ROWS}: \
-                         make it longer",
-                        rows.len()
-                    )));
-                }
-            }
+            let splits = fold_rows(&bars, usable.clone(), at, config)
+                .map_err(|what| wrong_folds(format!("fold {fold} {what}")))?;
             markets.push(Self::of_features(bars.clone(), &raw, splits, config, None)?);
         }
         Ok(markets)
@@ -102,6 +91,19 @@ impl Market {
     /// As [`Market::prepare`].
     pub fn prepare_unseen(bars: Bars, config: &Config, trained: &Market) -> Result<Self, TrainError> {
         Self::build(bars, config, Some(trained))
+    }
+
+    /// As [`Market::prepare`], with windows that are given as rows: what whoever moves bars in time needs, where windows go by
+    /// time.
+    ///
+    /// # Errors
+    /// As [`Market::prepare`]; windows that are not among the rows with features.
+    pub fn prepare_within(bars: Bars, config: &Config, splits: Splits) -> Result<Self, TrainError> {
+        let raw = config.feature_set()?.compute(&bars)?;
+        for window in [&splits.train, &splits.validation, &splits.test] {
+            raw.check_rows(window)?;
+        }
+        Self::of_features(bars, &raw, splits, config, None)
     }
 
     /// A market with features and windows of the caller's own, for markets that are made rather than read. The rules are
@@ -129,7 +131,7 @@ impl Market {
     }
 
     fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
-        let raw = FeatureSet::standard().compute(&bars)?;
+        let raw = config.feature_set()?.compute(&bars)?;
         let usable = seen(&raw, config);
         // Dates are those of the data that was trained on, and other bars need not reach to them.
         let moments = match trained {
@@ -225,10 +227,37 @@ impl Market {
 }
 
 /// Rows with all features in sight.
-fn seen(raw: &FeatureTable, config: &Config) -> std::ops::Range<usize> {
+fn seen(raw: &FeatureTable, config: &Config) -> Range<usize> {
     let mut usable = raw.usable();
     usable.start += config.network.lookback - 1;
     usable
+}
+
+/// The windows of a fold after purge and embargo, or what is wrong with them.
+fn fold_rows(bars: &Bars, usable: Range<usize>, at: Moments, config: &Config) -> Result<Splits, String> {
+    // Each is measured below, when purge and embargo have taken their rows.
+    let mut splits = Splits::by_time(bars, usable, at, 0).map_err(|e| format!("has no windows: {e}"))?;
+    let (purge, embargo) = (config.purge_bars(), config.data.walk_forward.embargo_bars);
+    for window in [&mut splits.train, &mut splits.validation] {
+        window.end = window.end.saturating_sub(purge).max(window.start);
+    }
+    for window in [&mut splits.validation, &mut splits.test] {
+        window.start = window.end.min(window.start + embargo);
+    }
+    for (name, rows, taken) in [
+        ("train", &splits.train, purge),
+        ("validation", &splits.validation, purge + embargo),
+        ("test", &splits.test, embargo),
+    ] {
+        if rows.len() < LEAST_ROWS {
+            return Err(format!(
+                "keeps {} bars of its {name} window and needs {LEAST_ROWS}, and purge and embargo take {taken} besides: make \
+                 it longer, or data.walk_forward.purge_bars and embargo_bars smaller",
+                rows.len()
+            ));
+        }
+    }
+    Ok(splits)
 }
 
 fn wrong_folds(what: String) -> TrainError {

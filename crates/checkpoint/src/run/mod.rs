@@ -18,10 +18,12 @@
 mod marker;
 mod metrics;
 mod open;
+mod peek;
 mod save;
 #[cfg(test)]
 mod tests;
 
+pub use peek::Peek;
 pub use save::{Save, SaveWriter};
 
 use crate::{
@@ -37,11 +39,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const RUN: &str = "run.json";
-const CONFIG: &str = "config.toml";
-const METRICS: &str = "metrics.jsonl";
-const CHECKPOINTS: &str = "checkpoints";
-const FINISHED: &str = "finished.json";
+/// Marker of a folder that is a run.
+pub const RUN: &str = "run.json";
+/// File of a run with its resolved configuration.
+pub const CONFIG: &str = "config.toml";
+/// File of a run with a line per epoch and member.
+pub const METRICS: &str = "metrics.jsonl";
+/// Folder of a run's saves.
+pub const CHECKPOINTS: &str = "checkpoints";
+/// Marker of a run that has come to its end.
+pub const FINISHED: &str = "finished.json";
 /// File of a folder that [`lock`] makes.
 pub const LOCK: &str = "lock";
 

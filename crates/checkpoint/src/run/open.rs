@@ -72,6 +72,14 @@ impl RunFolder {
         Ok((folder, chosen))
     }
 
+    /// Whether a folder is a run.
+    ///
+    /// # Errors
+    /// What it is instead, and what to do.
+    pub fn check(path: &Path) -> Result<()> {
+        read_run(path).map(|_| ())
+    }
+
     /// The complete saves of a run, oldest first, whether or not another process uses it; nothing is changed or
     /// checked (see [`Save::damage`]).
     ///
@@ -83,8 +91,15 @@ impl RunFolder {
     }
 }
 
-fn read_run(path: &Path) -> Result<RunMarker> {
+pub(super) fn read_run(path: &Path) -> Result<RunMarker> {
     let at = path.join(RUN);
+    if path.is_file() {
+        return Err(CheckpointError::file(
+            path,
+            "this is a file",
+            "name the run's folder, which it may be in",
+        ));
+    }
     match marker::read::<RunMarker>(&at)? {
         Found::Marker(marker) => marker.check(&at).map(|()| marker),
         Found::Nothing if !path.exists() => {
@@ -103,7 +118,7 @@ fn read_run(path: &Path) -> Result<RunMarker> {
     }
 }
 
-fn read_config(path: &Path) -> Result<String> {
+pub(super) fn read_config(path: &Path) -> Result<String> {
     let marker = read_run(path)?;
     let at = path.join(CONFIG);
     let bytes = fs::read(&at).map_err(|e| CheckpointError::io("read", &at, e))?;
@@ -118,7 +133,7 @@ fn read_config(path: &Path) -> Result<String> {
 }
 
 /// The metrics of a finished run, if it is finished and they are whole.
-fn read_finished(path: &Path, notes: &mut Vec<String>) -> Result<Option<Digest>> {
+pub(super) fn read_finished(path: &Path, notes: &mut Vec<String>) -> Result<Option<Digest>> {
     let at = path.join(FINISHED);
     let digest = match marker::read::<FinishedMarker>(&at)? {
         Found::Nothing => return Ok(None),

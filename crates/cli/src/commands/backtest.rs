@@ -89,8 +89,11 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     let trained = TrainedRun::open(run)?;
     place::check_new(&args.out)?;
     let recorded =
-        args.actions.as_deref().map(|path| Ok::<_, Failure>((path, Ledger::read(path)?))).transpose()?;
+        args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
     let config = &trained.config;
+    if config.walks() {
+        note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
+    }
     let own = Market::prepare(load_own_bars(run, config)?.0, config)?;
     let (market, window) = if args.data.is_empty() {
         let window = TestWindow::test(&own);
@@ -137,6 +140,20 @@ pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<
         note!("note: the members were trained on {trained_on} and are tested on {}", bars.instrument.name);
     }
     Ok(Market::prepare_unseen(bars, config, own)?)
+}
+
+/// The ledger of a folder; says where one is if there is none.
+fn read_ledger(path: &Path) -> Result<Ledger, Failure> {
+    if path.join(foxhunt_ledger::FILLS_FILE).is_file() {
+        return Ok(Ledger::read(path)?);
+    }
+    let at = path.display();
+    let own = path.join(super::finish::LEDGER);
+    Err(Failure::Unusable(if own.is_dir() {
+        format!("{at} is no ledger, but has one: name {}", own.display())
+    } else {
+        format!("{at} is no ledger: name a folder with bars and fills, such as RUN/ledger")
+    }))
 }
 
 /// Refuses a ledger of other bars or another stretch: its actions would mean nothing here.

@@ -236,7 +236,7 @@ struct Watch {
 
 impl Control for Watch {
     fn epoch(&mut self, reports: &[EpochReport]) {
-        self.progress.epoch(&self.config, reports);
+        self.progress.epoch(&self.config, reports, &[]);
     }
 
     fn stop(&mut self) -> bool {

@@ -1,17 +1,20 @@
-use super::source::{DataOptions, load_bars, resolve};
+use super::{
+    place::write_new,
+    source::{DataOptions, load_bars, resolve},
+};
 use crate::Failure;
 use clap::Subcommand;
 use foxhunt_data::{inspect, plot, write_parquet};
-use std::{
-    fs::{self, File},
-    io::{BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::{io::Write, path::PathBuf};
 
 /// Look at files of bars
 #[derive(Subcommand)]
 pub(crate) enum DataCommand {
     /// Show what was understood of a file, what was repaired, and what its bars are like
+    #[command(after_help = "Examples:
+  foxhunt data inspect
+  foxhunt data inspect XBTUSD_60.csv.gz --plot bars.html
+  foxhunt data inspect bars.csv --instrument EUR/USD --time-zone America/New_York")]
     Inspect {
         /// A file of bars: text, JSON, Parquet or DBN, plain or in gzip, zstd or zip; the embedded sample if left out
         file: Option<String>,
@@ -22,6 +25,9 @@ pub(crate) enum DataCommand {
         how: DataOptions,
     },
     /// Read files of bars and write them as one Parquet file, which says of itself all that was understood
+    #[command(after_help = "Examples:
+  foxhunt data convert XBTUSD_60.csv.gz --out btc.parquet
+  foxhunt data convert 2017.csv 2018.csv --instrument EUR/USD --date-order day-first --out eurusd.parquet")]
     Convert {
         /// Files of bars of one instrument, in order of time
         #[arg(required = true)]
@@ -58,29 +64,4 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
             say!("{name}: {bars} bars; inspect it with foxhunt data inspect {name}")
         }
     }
-}
-
-/// Writes a file that isn't there yet; it appears whole, by rename.
-fn write_new(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    if path.exists() {
-        let what = format!("{} is there already: name another file, or remove it first", path.display());
-        return Err(Failure::Refused(what));
-    }
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let failed = |e| Failure::file("write", path, &e);
-    let mut file = BufWriter::new(File::create(&part).map_err(failed)?);
-    let written = write(&mut file).and_then(|()| {
-        let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
-        file.sync_all().and_then(|()| fs::rename(&part, path)).map_err(failed)
-    });
-    if written.is_err() {
-        // The first error is the one to tell; a leftover that can't be removed changes nothing.
-        let _ = fs::remove_file(&part);
-    }
-    written
 }

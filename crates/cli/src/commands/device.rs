@@ -16,6 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// Show the device that a run would use; with --check, run every operation's cases on it and hold it against the CPU
 #[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt device
+  foxhunt device --check --only adamw
+  foxhunt device --memory runs/first")]
 pub(crate) struct DeviceArgs {
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto")]

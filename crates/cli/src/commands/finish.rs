@@ -3,10 +3,13 @@
 
 use super::{
     folds, place,
-    report::{Paper, write_paper},
+    report::{Paper, read_metrics, write_paper},
     trained::saved,
 };
-use crate::Failure;
+use crate::{
+    Failure,
+    tensorboard::{Events, Scores},
+};
 use foxhunt_backtest::{Backtest, BacktestError, TestWindow, recorded};
 use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
@@ -14,7 +17,7 @@ use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
 use foxhunt_train::{Config, Market};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// File of a run that says which epoch of each member was chosen.
 pub(crate) const SELECTION: &str = "selection.json";
@@ -53,14 +56,19 @@ pub(crate) struct Finish<'a> {
     pub(crate) markets: &'a [Market],
     pub(crate) device: &'a Device,
     pub(crate) dtype: DType,
+    /// Where TensorBoard finds the validation window's returns.
+    pub(crate) events: &'a Events,
 }
 
 /// Chooses, backtests, writes; gives the lines for the terminal.
 pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
-    let mut choices = Vec::new();
+    let (mut choices, mut scores) = (Vec::new(), BTreeMap::new());
     for (fold, market) in x.markets.iter().enumerate() {
-        choices.extend(choose(x, market, fold)?);
+        let (chosen, returns) = choose(x, market, fold)?;
+        choices.extend(chosen);
+        scores.extend(returns);
     }
+    x.events.finish(&read_metrics(x.folder)?, &scores)?;
     place::write_json(&x.folder.join(SELECTION), &choices)?;
     match x.markets {
         [market] if !x.config.walks() => one(x, market, &choices),
@@ -88,21 +96,54 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Fa
     Ok(chosen.unwrap_or_default() + &lines)
 }
 
-/// For each member of a fold the epoch whose greedy policy ends the validation window with the most; ties to the earliest.
-fn choose(x: &Finish<'_>, market: &Market, fold: usize) -> Result<Vec<Choice>, Failure> {
+/// What each member's equity has grown by at the end of a ledger.
+fn returns(ledger: &Ledger) -> Vec<Option<f64>> {
+    let of = |m: u32| {
+        let rows = ledger.bars_of(m);
+        Some(rows.last()?.equity as f64 / rows.first()?.equity as f64 - 1.0)
+    };
+    (0..ledger.members()).map(|m| of(m as _)).collect()
+}
+
+/// Returns of one epoch's members, fold by fold, on their validation windows, as the choice will see them.
+pub(crate) fn validation_returns(
+    device: &Device,
+    dtype: DType,
+    config: &Config,
+    markets: &[Market],
+    save: &Save,
+) -> Result<Vec<Option<f64>>, Failure> {
+    let mut all = Vec::new();
+    for (fold, market) in markets.iter().enumerate() {
+        let ids = config.ids_of_fold(fold);
+        let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
+        let weights =
+            ids.iter().map(|id| Ok(save.load_weights(*id)?)).collect::<Result<Vec<_>, Failure>>()?;
+        all.extend(returns(&greedy(&backtest, &ids, &weights)?));
+    }
+    Ok(all)
+}
+
+/// For each member of a fold, with its returns of all epochs, the epoch whose greedy policy ends the validation window with the
+/// most; ties to the earliest.
+fn choose(
+    x: &Finish<'_>,
+    market: &Market,
+    fold: usize,
+) -> Result<(Vec<Choice>, BTreeMap<u64, Scores>), Failure> {
     let ids = x.config.ids_of_fold(fold);
     let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::validation(market))?;
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
+    let mut scores: BTreeMap<u64, Scores> = BTreeMap::new();
     for save in x.saves {
         let weights = ids
             .iter()
             .map(|id| Ok(save.load_weights(*id)?))
             .collect::<Result<Vec<NamedTensors>, Failure>>()?;
-        let ledger = greedy(&backtest, &ids, &weights)?;
+        let returns = returns(&greedy(&backtest, &ids, &weights)?);
         for (m, id) in ids.iter().enumerate() {
-            let rows = ledger.bars_of(m as u32);
-            let (Some(first), Some(last)) = (rows.first(), rows.last()) else { continue };
-            let validation_return = last.equity as f64 / first.equity as f64 - 1.0;
+            let Some(validation_return) = returns[m] else { continue };
+            scores.entry(*id).or_default().insert(save.epoch(), validation_return);
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
                 *slot = Some(Choice {
@@ -122,7 +163,7 @@ fn choose(x: &Finish<'_>, market: &Market, fold: usize) -> Result<Vec<Choice>, F
     if let Some(chosen) = choices.iter_mut().find(|c| c.validation_return == largest) {
         chosen.chosen = true;
     }
-    Ok(choices)
+    Ok((choices, scores))
 }
 
 /// What stood behind the choice of one member and one epoch of each fold.

@@ -54,10 +54,11 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
     let (Some(first), Some(last)) = (x.markets.first(), x.markets.last()) else {
         return Err(Failure::Unusable("a run without folds".into()));
     };
-    // The bars are the same in all folds, and an account has no features.
+    // The bars are the same in all folds, and an account has no features. What baselines read of volatility is weighed by the
+    // first fold's bars a day, which were known when the stretch begins.
     let window = TestWindow { name: "test".into(), rows: first.splits.test.start..last.splits.test.end };
     let backtest =
-        Backtest::new(x.device, x.dtype, x.config, last, window.clone())?.with_trials(trials(choices));
+        Backtest::new(x.device, x.dtype, x.config, first, window.clone())?.with_trials(trials(choices));
     let seed = member_seed(x.config.seed, 0);
     let all = through(&window, seed, folds.iter().zip(&lines).map(|(f, l)| (f, &l.ledger)));
     let ledger = backtest.strategy(&all)?;

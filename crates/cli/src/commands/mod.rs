@@ -3,15 +3,21 @@
 pub(crate) mod act;
 pub(crate) mod backtest;
 pub(crate) mod bench;
+mod columns;
 pub(crate) mod compare;
+pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod device;
+pub(crate) mod features;
 mod finish;
 mod folds;
-mod place;
+pub(crate) mod place;
 mod positions;
 mod progress;
+pub(crate) mod reference;
 mod report;
+pub(crate) mod runs;
 mod setting;
 mod source;
 mod stop;
@@ -20,7 +26,8 @@ pub(crate) mod train;
 mod trained;
 pub(crate) mod verify;
 
-pub(crate) use stop::exit_code;
+pub(crate) use columns::bytes;
+pub(crate) use stop::{ask_to_stop, exit_code, stop_asked};
 
 use crate::Failure;
 use foxhunt_device::{Device, DeviceChoice};

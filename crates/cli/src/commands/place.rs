@@ -1,25 +1,63 @@
 //! Files and folders that commands read and write themselves.
 
 use crate::Failure;
+use foxhunt_checkpoint::CONFIG;
 use serde::Serialize;
 use std::{
     fs::{self, File},
-    io::Write,
-    path::Path,
+    io::{self, BufWriter, ErrorKind, Write},
+    path::{Path, PathBuf},
 };
 
 /// The text of a file.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))
+    fs::read_to_string(path).map_err(|e| {
+        let at = path.display();
+        Failure::Unusable(match e.kind() {
+            ErrorKind::NotFound => {
+                format!("there is no file {at}: check the path, or start foxhunt where it is")
+            }
+            ErrorKind::NotADirectory => {
+                format!("can't read {at}: a part of its path is a file; check the path")
+            }
+            ErrorKind::IsADirectory if path.join(CONFIG).is_file() => {
+                format!("{at} is a run's folder: name a file, such as {}", path.join(CONFIG).display())
+            }
+            ErrorKind::IsADirectory => format!("{at} is a folder: name a file"),
+            ErrorKind::InvalidData => {
+                format!("{at} is not text (UTF-8): name another file, or write it anew")
+            }
+            _ => format!("can't read {at}: {e}; check its permissions"),
+        })
+    })
+}
+
+/// A folder that can't be read, with what to do.
+pub(crate) fn unreadable_folder(path: &Path, e: &io::Error) -> Failure {
+    let at = path.display();
+    Failure::Unusable(match e.kind() {
+        ErrorKind::NotFound => {
+            format!("there is no folder {at}: check the path, or start foxhunt where it is")
+        }
+        ErrorKind::NotADirectory => format!("{at} is a file: name the folder that it is in"),
+        _ => format!("can't read the folder {at}: {e}; check its permissions"),
+    })
 }
 
 /// Writes JSON for people and programs, whole or not at all.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    let temporary = path.with_extension("json.tmp");
+    write_whole(path, text.as_bytes())
+}
+
+/// Writes a file whole or not at all.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
     File::create(&temporary)
-        .and_then(|mut f| f.write_all(text.as_bytes()).and_then(|()| f.sync_all()))
+        .and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_all()))
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|e| Failure::file("write", path, &e))
 }
@@ -44,4 +82,29 @@ pub(crate) fn check_reachable(folder: &Path) -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// Writes a file that isn't there yet; it appears whole, by rename.
+pub(crate) fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if path.exists() {
+        let what = format!("{} is there already: name another file, or remove it first", path.display());
+        return Err(Failure::Refused(what));
+    }
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let failed = |e| Failure::file("write", path, &e);
+    let mut file = BufWriter::new(File::create(&part).map_err(failed)?);
+    let written = write(&mut file).and_then(|()| {
+        let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
+        file.sync_all().and_then(|()| fs::rename(&part, path)).map_err(failed)
+    });
+    if written.is_err() {
+        // The first error is the one to tell; a leftover that can't be removed changes nothing.
+        let _ = fs::remove_file(&part);
+    }
+    written
 }

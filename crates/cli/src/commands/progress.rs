@@ -1,5 +1,6 @@
 //! What a person sees of a running training: one bar on a terminal, nothing elsewhere.
 
+use crate::live::{Board, Live};
 use foxhunt_train::{Config, EpochReport};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::{io::IsTerminal, time::Instant};
@@ -9,26 +10,48 @@ const EDGE_SHOWN: f64 = 0.001;
 
 pub(crate) struct Progress {
     bar: ProgressBar,
+    live: Option<Live>,
     start: Instant,
     first: u64,
 }
 
 impl Progress {
     pub(crate) fn new(epochs: u64, done: u64) -> Self {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(Some(epochs), target);
+        // Drawn on from the first epoch's end: before it there is nothing to say.
+        let bar = ProgressBar::with_draw_target(Some(epochs), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("epoch {pos}/{len} {bar:24} {msg}  {eta} left");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_position(done);
-        Progress { bar, start: Instant::now(), first: done }
+        bar.set_draw_target(target());
+        Progress { bar, live: None, start: Instant::now(), first: done }
+    }
+
+    /// Shows the live view instead of the bar, until its user leaves it; says why where it can't.
+    pub(crate) fn show_live(&mut self, board: Board) {
+        self.bar.set_draw_target(ProgressDrawTarget::hidden());
+        let bar = self.bar.clone();
+        let back = |bar: &ProgressBar| {
+            bar.set_draw_target(target());
+            bar.tick();
+        };
+        match Live::start(board, move || back(&bar)) {
+            Ok(live) => self.live = Some(live),
+            Err(why) => {
+                note!("note: no live view: {why}");
+                back(&self.bar);
+            }
+        }
     }
 
     /// Means over the members of one epoch, and the rate since the start.
-    pub(crate) fn epoch(&self, config: &Config, reports: &[EpochReport]) {
+    /// `returns` are those of the members on the validation window, where they are known.
+    pub(crate) fn epoch(&self, config: &Config, reports: &[EpochReport], returns: &[Option<f64>]) {
+        if let Some(live) = &self.live {
+            live.epoch(|board| {
+                board.add(reports);
+                board.score(returns);
+            });
+        }
         self.bar.inc(1);
         let epochs = (self.bar.position() - self.first) as f64;
         let steps = epochs * (config.learn.collect * config.member_ids().len()) as f64
@@ -36,9 +59,20 @@ impl Progress {
         self.bar.set_message(message(reports, steps));
     }
 
-    pub(crate) fn finish(&self) {
+    /// Whether the live view is on the terminal.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.as_ref().is_some_and(Live::is_on)
+    }
+
+    pub(crate) fn finish(&mut self) {
+        self.live = None;
         self.bar.finish_and_clear();
     }
+}
+
+/// Where the bar is drawn: nowhere but on a terminal.
+fn target() -> ProgressDrawTarget {
+    if std::io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() }
 }
 
 /// Means over the members, and a rate in environment steps a second.

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::Failure;
 use foxhunt_backtest::{Backtest, Exposures, Rerun, baselines, stress};
+use foxhunt_checkpoint::METRICS;
 use foxhunt_ledger::Ledger;
 use foxhunt_report::{EpochPoint, FoldLine, LearningCurve, ReportInput, StressLine, figures, write_report};
 use foxhunt_train::EpochReport;
@@ -45,7 +46,7 @@ pub(crate) fn write_paper(
         .collect();
     x.ledger.write(&x.folder.join(LEDGER))?;
     let curves = match x.run {
-        Some(run) => learning_curves(&run.join("metrics.jsonl"), x.ledger)?,
+        Some(run) => learning_curves(run, x.ledger)?,
         None => Vec::new(),
     };
     let input = ReportInput {
@@ -65,13 +66,21 @@ pub(crate) fn write_paper(
     Ok(format!("{table}{stress}\nreport          {}", page.display()))
 }
 
-/// The lines of `metrics.jsonl`, by member of the ledger; those of other members are left out.
-fn learning_curves(path: &Path, ledger: &Ledger) -> Result<Vec<LearningCurve>, Failure> {
-    let text = place::read(path)?;
+/// The lines of a run's `metrics.jsonl`.
+pub(crate) fn read_metrics(run: &Path) -> Result<Vec<EpochReport>, Failure> {
+    let path = run.join(METRICS);
+    let text = place::read(&path)?;
+    let line = |(number, line): (usize, &str)| {
+        serde_json::from_str(line)
+            .map_err(|e| Failure::Unusable(format!("{} line {}: {e}", path.display(), number + 1)))
+    };
+    text.lines().enumerate().map(line).collect()
+}
+
+/// The metrics of a run, by member of the ledger; those of other members are left out.
+fn learning_curves(run: &Path, ledger: &Ledger) -> Result<Vec<LearningCurve>, Failure> {
     let mut members: BTreeMap<u32, Vec<EpochPoint>> = BTreeMap::new();
-    for (number, line) in text.lines().enumerate() {
-        let r: EpochReport = serde_json::from_str(line)
-            .map_err(|e| Failure::Unusable(format!("{} line {}: {e}", path.display(), number + 1)))?;
+    for r in read_metrics(run)? {
         let Some(member) = ledger.header.members.iter().position(|m| m.id == r.id) else { continue };
         // What an epoch could not say is left out of the chart.
         members.entry(member as u32).or_default().push(EpochPoint {

@@ -3,6 +3,7 @@
 use super::{place, setting::Setting};
 use crate::Failure;
 use clap::Args;
+use foxhunt_checkpoint::RunFolder;
 use foxhunt_data::{
     Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, StampSide, delimiter, load, presets,
     sample,
@@ -22,7 +23,7 @@ pub(crate) fn resolve(file: Option<&Path>, size: Option<Size>, set: &[SetOption]
 #[derive(Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataOptions {
-    /// The instrument: a name such as EUR/USD, BTC/USD or US:NVDA, or a TOML file of its numbers
+    /// The instrument: a name such as EUR/USD, BTC/USD, PERP:BTC/USDT, US:NVDA or CME:ES, or a TOML file of its numbers
     #[arg(long, value_name = "NAME|FILE")]
     instrument: Option<String>,
     /// Zone of stamps without one: UTC, America/New_York
@@ -84,16 +85,9 @@ fn load_options(data: &DataConfig) -> Result<LoadOptions, Failure> {
     let instrument = if name.is_empty() {
         None
     } else if Path::new(name).extension().is_some_and(|e| e == "toml") {
-        Some(Instrument::from_toml(&place::read(Path::new(name))?)?)
-    } else if let Some(symbol) = name.strip_prefix("US:") {
-        Some(presets::us_equity(symbol))
+        Some(Instrument::from_toml_file(name, &place::read(Path::new(name))?)?)
     } else {
-        Some(presets::guess(name).ok_or_else(|| {
-            Failure::Unusable(format!(
-                "data.instrument: '{name}' is not known: name a pair such as EUR/USD or BTC/USD, a US equity as US:NVDA, \
-                 or a TOML file of its numbers"
-            ))
-        })?)
+        Some(presets::named(name).map_err(|e| Failure::Unusable(format!("data.instrument: {e}")))?)
     };
     Ok(LoadOptions {
         instrument,
@@ -144,6 +138,7 @@ pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Fai
 
 /// The configuration that a run was begun with, resolved and as it stands in its folder.
 pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
+    RunFolder::check(run)?;
     let place = run.join("config.toml");
     let text = place::read(&place)?;
     Ok((Config::resolve(Some((&place.display().to_string(), &text)), None, &[])?, text))

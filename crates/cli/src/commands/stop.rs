@@ -26,8 +26,19 @@ pub(crate) fn asked() -> Option<u8> {
     (signal != 0).then_some(signal)
 }
 
+/// As Ctrl-C, for who reads it as a key.
+pub(crate) fn ask_to_stop() {
+    ask(INTERRUPT);
+}
+
+/// Whether any signal has asked to stop.
+pub(crate) fn stop_asked() -> bool {
+    asked().is_some()
+}
+
 fn ask(signal: u8) {
     if ASKED.swap(signal, Ordering::SeqCst) != 0 {
+        crate::live::give_back();
         std::process::exit(exit_code(signal).into());
     }
     let again = if signal == INTERRUPT { "again" } else { "a second signal" };

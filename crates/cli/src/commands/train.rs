@@ -1,12 +1,13 @@
 use super::{
-    finish::{Finish, finish},
+    finish::{Finish, finish, validation_returns},
     open, place,
     progress::Progress,
+    report::read_metrics,
     setting::{SETTING, Setting, device_name},
     source::{DataOptions, load_bars, load_own_bars, resolve},
     stop,
 };
-use crate::Failure;
+use crate::{Failure, live::Board, tensorboard::Events};
 use clap::{Args, builder::RangedU64ValueParser};
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
@@ -27,7 +28,8 @@ use std::{
   foxhunt train --data XBTUSD_60.csv.gz --population 8 --set learn.gamma=0.995 --out runs/btc
   foxhunt train --data XBTUSD_60.csv.gz --set data.walk_forward.folds=3 --set data.walk_forward.validation_days=365 \\
       --set data.walk_forward.test_days=365 --out runs/btc-walk
-  foxhunt train --resume runs/btc")]
+  foxhunt train --resume runs/btc
+  foxhunt train --resume runs/btc --live")]
 pub(crate) struct TrainArgs {
     /// Files of bars of one instrument, in order of time; the embedded sample if left out. A relative path counts from where foxhunt is started
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "resume")]
@@ -57,17 +59,20 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume")]
     rounding: Option<Rounding>,
     /// Members of the population
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<usize>)]
     population: Option<usize>,
     /// Seed of everything random
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = seed())]
     seed: Option<u64>,
     /// Epochs
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<u32>)]
     epochs: Option<u32>,
     /// The run's folder, new or empty
     #[arg(long, value_name = "DIR", default_value = "runs/latest", conflicts_with = "resume")]
     out: PathBuf,
+    /// A full-screen view while it runs: loss, returns, validation score after each epoch, rate, time left; q leaves it
+    #[arg(long)]
+    live: bool,
     /// Goes on with a run from its last full save
     #[arg(long, value_name = "DIR")]
     resume: Option<PathBuf>,
@@ -93,6 +98,11 @@ pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
 /// TOML's integers end at 2^63 - 1, and the seed must come back from the run's config.toml.
 pub(crate) fn seed() -> RangedU64ValueParser<u64> {
     RangedU64ValueParser::new().range(0..=i64::MAX as u64)
+}
+
+/// A count. Which ones make sense is the configuration's to say.
+fn whole<T: std::str::FromStr>(s: &str) -> Result<T, String> {
+    s.parse().map_err(|_| "give a whole number, such as 30".to_owned())
 }
 
 pub(crate) fn minutes(s: &str) -> Result<Duration, String> {
@@ -127,7 +137,7 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
             Session::resume(folder, save, args)?
         }
     };
-    session.train(args.save_every)?;
+    session.train(args.save_every, args.live)?;
     say!("{}", session.finish()?)
 }
 
@@ -139,6 +149,7 @@ struct Session {
     device: Device,
     dtype: DType,
     trainer: Trainer,
+    events: Events,
 }
 
 impl Session {
@@ -174,7 +185,8 @@ impl Session {
         let trainer = Trainer::on(&device, dtype, &config, &markets)?;
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
         Setting::new(&device, dtype, &bars).write(folder.path())?;
-        Ok(Session { folder, config, markets, device, dtype, trainer })
+        let events = Events::open(folder.path(), &[])?;
+        Ok(Session { folder, config, markets, device, dtype, trainer, events })
     }
 
     fn resume(folder: RunFolder, save: Option<Save>, args: &TrainArgs) -> Result<Self, Failure> {
@@ -222,19 +234,25 @@ impl Session {
             save.load_state(trainer.runtime(), &state)?;
             trainer.set_epochs_done(u32::try_from(save.epoch()).unwrap_or(u32::MAX));
         }
-        Ok(Session { folder, config, markets, device, dtype, trainer })
+        let events = Events::open(folder.path(), &read_metrics(folder.path())?)?;
+        Ok(Session { folder, config, markets, device, dtype, trainer, events })
     }
 
-    fn train(&mut self, save_every: Duration) -> Result<(), Failure> {
+    fn train(&mut self, save_every: Duration, live: bool) -> Result<(), Failure> {
         // One state is enough to go on from, and leaves the same files however often it was saved on the way.
         self.folder.set_retention(Retention { states: 1, weights: None });
-        let progress = Progress::new(u64::from(self.config.epochs), u64::from(self.trainer.epochs_done()));
+        let mut progress =
+            Progress::new(u64::from(self.config.epochs), u64::from(self.trainer.epochs_done()));
+        if live {
+            progress.show_live(self.board()?);
+        }
         let mut last = Instant::now();
         while self.trainer.epochs_done() < self.config.epochs {
             let reports = self.trainer.epoch()?;
             for report in &reports {
                 self.folder.append_metrics(&line(report))?;
             }
+            self.events.append(&reports)?;
             let done = self.trainer.epochs_done() == self.config.epochs;
             let stopped = stop::asked();
             let full = done || stopped.is_some() || last.elapsed() >= save_every;
@@ -242,7 +260,13 @@ impl Session {
             if full {
                 last = Instant::now();
             }
-            progress.epoch(&self.config, &reports);
+            let returns = match self.folder.saves().last().filter(|_| progress.is_live()) {
+                Some(save) => {
+                    validation_returns(&self.device, self.dtype, &self.config, &self.markets, save)?
+                }
+                None => Vec::new(),
+            };
+            progress.epoch(&self.config, &reports, &returns);
             if let Some(signal) = stopped.filter(|_| !done) {
                 progress.finish();
                 let path = self.folder.path().display();
@@ -255,6 +279,27 @@ impl Session {
         }
         progress.finish();
         Ok(())
+    }
+
+    /// What the live view begins with.
+    fn board(&self) -> Result<Board, Failure> {
+        let (c, done) = (&self.config, u64::from(self.trainer.epochs_done()));
+        let members = c.member_ids().len();
+        let data = self.markets.first().map(|m| format!("{}, {} bars", m.bars.source.path, m.bars.len()));
+        let mut board = Board {
+            run: self.folder.path().display().to_string(),
+            device: format!("{}, {}", self.device, self.dtype),
+            data: data.unwrap_or_default(),
+            members,
+            memory: self.trainer.memory().total(),
+            steps: (c.learn.collect * members) as u64,
+            epochs: u64::from(c.epochs),
+            done,
+            first: done,
+            ..Board::default()
+        };
+        board.add(&read_metrics(self.folder.path())?);
+        Ok(board)
     }
 
     fn save(&mut self, full: bool) -> Result<(), Failure> {
@@ -284,6 +329,7 @@ impl Session {
             markets: &self.markets,
             device: &self.device,
             dtype: self.dtype,
+            events: &self.events,
         })?;
         self.folder.finish()?;
         Ok(lines)

@@ -11,20 +11,33 @@ use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::{Device, DeviceChoice};
 use foxhunt_known::markets;
-use foxhunt_train::{Config, Size};
+use foxhunt_train::{ACCOUNT_FEATURES, Config, Size};
 use foxhunt_verify::{Agents, known, leak, learn, money};
 use std::{fmt::Display, path::PathBuf};
 
 /// Check that a market can't be cheated, that agents learn on it, and that no money appears
 #[derive(Subcommand)]
 pub(crate) enum VerifyCommand {
-    /// Change the bars that come later: nothing earlier may change by a bit
+    /// Change the bars that come later: nothing earlier may change by a bit (without a run, of all features there are)
+    #[command(after_help = "Examples:
+  foxhunt verify leak
+  foxhunt verify leak runs/first
+  foxhunt verify leak --data EURUSD_2018.csv")]
     Leak(VerifyArgs),
     /// Tell agents the next bar, and others noise: the first must profit, the second must not
+    #[command(after_help = "Examples:
+  foxhunt verify learn
+  foxhunt verify learn runs/first --data EURUSD_2018.csv")]
     Learn(VerifyArgs),
     /// Play at random and keep the books twice
+    #[command(after_help = "Examples:
+  foxhunt verify money
+  foxhunt verify money --data XBTUSD_60.csv.gz")]
     Money(VerifyArgs),
     /// Train on markets whose optimal policy is known: members must come close to it
+    #[command(after_help = "Examples:
+  foxhunt verify known --market drift
+  foxhunt verify known --dtype bf16")]
     Known(KnownArgs),
 }
 
@@ -108,7 +121,13 @@ impl VerifyArgs {
 pub(crate) fn run(command: &VerifyCommand) -> Result<(), Failure> {
     match command {
         VerifyCommand::Leak(args) => {
-            let s = args.setting()?;
+            let mut s = args.setting()?;
+            if s.trained.is_none() {
+                // Without a run to say what is looked at: everything that could be.
+                s.config.features.set = "full".into();
+                let needed = s.config.network.lookback * s.config.feature_set()?.len() + ACCOUNT_FEATURES;
+                s.config.network.inputs = s.config.network.inputs.max(needed.next_multiple_of(64));
+            }
             let agents = match &s.trained {
                 None => Agents::fresh(&s.config),
                 Some(trained) => {

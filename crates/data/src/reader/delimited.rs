@@ -1,5 +1,7 @@
 //! Delimited text: tabs, semicolons, bars, commas or blanks, with or without words before and after the table.
 
+use csv_core::ReadFieldResult;
+
 use super::{
     lines::{Line, Lines},
     numbers,
@@ -26,6 +28,7 @@ const MAX_FOOTER_LINES: usize = 5;
 pub(crate) struct Delimited {
     lines: Lines,
     delimiter: u8,
+    cutter: Cutter,
     width: usize,
     skipped: u64,
     line: Line,
@@ -69,7 +72,18 @@ pub(crate) fn open(mut lines: Lines, given: Option<u8>) -> Result<(Delimited, Fa
     let name = DELIMITERS.iter().find(|d| d.0 == delimiter).map_or("text", |d| d.1);
     let facts =
         Facts { format: format!("{name}-separated text"), delimiter: Some(delimiter), ..Facts::default() };
-    Ok((Delimited { lines, delimiter, width: 0, skipped, line, first: Row::default() }, facts))
+    Ok((
+        Delimited {
+            lines,
+            delimiter,
+            cutter: Cutter::new(delimiter),
+            width: 0,
+            skipped,
+            line,
+            first: Row::default(),
+        },
+        facts,
+    ))
 }
 
 /// The most common width (the larger of two equally common), and how many lines have it.
@@ -80,61 +94,61 @@ fn usual(widths: &[usize]) -> (usize, usize) {
 
 fn width(line: &str, delimiter: u8) -> usize {
     let mut row = Row::default();
-    split(line, delimiter, &mut row);
+    Cutter::new(delimiter).cut(line, &mut row);
     row.len()
 }
 
 fn is_bar_like(line: &str, delimiter: u8) -> bool {
     let mut row = Row::default();
-    split(line, delimiter, &mut row);
+    Cutter::new(delimiter).cut(line, &mut row);
     row.cells().take(2).any(stamp::looks_like_stamp)
         && row.cells().skip(1).any(|c| numbers::plain(c).is_some())
 }
 
-/// Cuts a line into cells; false if a quotation mark is not closed. Quotes may hold delimiters; two of them are one.
-fn split(line: &str, delimiter: u8, row: &mut Row) -> bool {
-    let line = line.trim_matches(|c: char| c == '\u{feff}' || (c == ' ' && delimiter == b' '));
-    let mut rest = line;
-    loop {
-        if delimiter == b' ' {
-            rest = rest.trim_start_matches(' ');
+/// Cuts lines into cells by the csv crate's parser: one cell at a time, so that blanks before a cell are passed over first
+/// (`, "1,234.5"`; and any number of them where they are the delimiter).
+struct Cutter {
+    reader: csv_core::Reader,
+    delimiter: u8,
+    cell: Vec<u8>,
+}
+
+impl Cutter {
+    fn new(delimiter: u8) -> Self {
+        let reader = csv_core::ReaderBuilder::new().delimiter(delimiter).build();
+        Self { reader, delimiter, cell: Vec::new() }
+    }
+
+    /// Adds a line's cells to the row; false if a quotation mark is not closed. Quotes may hold delimiters; two of them are one.
+    fn cut(&mut self, line: &str, row: &mut Row) -> bool {
+        let blanks = self.delimiter == b' ';
+        let line = line.trim_matches(|c: char| c == '\u{feff}' || (c == ' ' && blanks));
+        if line.trim_start_matches(' ').is_empty() {
+            row.push("");
+            return true; // the parser passes over empty lines
         }
-        let start = rest.trim_start_matches(' ');
-        if let Some(quoted) = start.strip_prefix('"') {
-            let mut cell = String::new();
-            let mut tail = quoted;
-            loop {
-                let Some(end) = tail.find('"') else {
-                    row.push(rest);
-                    return false;
-                };
-                cell.push_str(&tail[..end]);
-                tail = &tail[end + 1..];
-                match tail.strip_prefix('"') {
-                    Some(more) => {
-                        cell.push('"');
-                        tail = more;
-                    }
-                    None => break,
-                }
+        self.reader.reset();
+        // No cell is longer than its line with its end.
+        self.cell.resize(line.len() + 1, 0);
+        let mut rest = line;
+        loop {
+            rest = rest.trim_start_matches(' ');
+            let (mut result, taken, mut length) = match rest {
+                "" => (ReadFieldResult::InputEmpty, 0, 0),
+                _ => self.reader.read_field(rest.as_bytes(), &mut self.cell),
+            };
+            rest = &rest[taken..];
+            if matches!(result, ReadFieldResult::InputEmpty) {
+                let (end, _, more) = self.reader.read_field(b"\n", &mut self.cell[length..]);
+                (result, length) = (end, length + more);
             }
-            let end = tail.bytes().position(|b| b == delimiter);
-            cell.push_str(&tail[..end.unwrap_or(tail.len())]);
-            row.push(&cell);
-            match end {
-                Some(end) => rest = &tail[end + 1..],
-                None => return true,
-            }
-        } else {
-            match rest.bytes().position(|b| b == delimiter) {
-                Some(end) => {
-                    row.push(&rest[..end]);
-                    rest = &rest[end + 1..];
-                }
-                None => {
-                    row.push(rest);
-                    return true;
-                }
+            // Cut at ASCII from UTF-8, it is UTF-8.
+            row.push(&String::from_utf8_lossy(&self.cell[..length]));
+            match result {
+                ReadFieldResult::Field { record_end: false } => {}
+                ReadFieldResult::Field { record_end: true } | ReadFieldResult::End => return true,
+                // The line's end stands inside quotes.
+                ReadFieldResult::InputEmpty | ReadFieldResult::OutputFull => return false,
             }
         }
     }
@@ -166,7 +180,7 @@ impl Rows for Delimited {
                 0 => self.line.text.trim_start_matches(['#', ' ']),
                 _ => self.line.text.as_str(),
             };
-            let closed = split(text, self.delimiter, row);
+            let closed = self.cutter.cut(text, row);
             if row.is_blank() {
                 continue; // delimiters alone
             }
@@ -214,11 +228,15 @@ mod tests {
             ("a, \"1,234.5\" ,\"b \"\"c\"\"\",", b',', vec!["a", "1,234.5", "b \"c\"", ""]),
             ("a;1,5;\"x;y\"", b';', vec!["a", "1,5", "x;y"]),
             ("  2020-01-01   1.1 1.2", b' ', vec!["2020-01-01", "1.1", "1.2"]),
+            ("\"a\" , \"\",", b',', vec!["a", "", ""]),
+            ("é,\"ü;\"x,b\"c\"", b',', vec!["é", "ü;x", "b\"c\""]),
+            (" ", b',', vec![""]),
+            ("abc", b',', vec!["abc"]),
         ] {
             let mut row = Row::default();
-            assert!(split(line, delimiter, &mut row));
+            assert!(Cutter::new(delimiter).cut(line, &mut row));
             assert_eq!(row.cells().collect::<Vec<_>>(), expected);
         }
-        assert!(!split("a,\"b,c", b',', &mut Row::default()));
+        assert!(!Cutter::new(b',').cut("a,\"b,c", &mut Row::default()));
     }
 }

@@ -1,6 +1,10 @@
 //! Apache Parquet: any flat table whose columns are named like those of text, and what `convert` writes.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    cell::Cell,
+    panic::{self, AssertUnwindSafe, catch_unwind},
+    sync::Once,
+};
 
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical},
@@ -56,10 +60,27 @@ fn damaged(origin: &Origin, e: impl std::fmt::Display) -> DataError {
     )
 }
 
+thread_local! {
+    /// A step of the Parquet crate runs in this thread.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Runs a step of the Parquet crate. Its readers of rows answer some damage with a panic; here that is a refusal like any
-/// other, and what the step held is dropped with it.
+/// other, without the panic's own message, and what the step held is dropped with it. The crate starts no threads.
 fn guarded<T>(origin: &Origin, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
-    match catch_unwind(AssertUnwindSafe(step)) {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let done = catch_unwind(AssertUnwindSafe(step));
+    GUARDED.set(false);
+    match done {
         Ok(done) => done.map_err(|e| damaged(origin, e)),
         Err(_) => Err(damaged(origin, "it is damaged")),
     }
@@ -202,4 +223,18 @@ fn time(ns: Option<i64>, utc: bool, row: &mut Row) -> bool {
         row.push(stamp.to_string().trim_end_matches('Z'));
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_of_the_parquet_crate_is_a_refusal() {
+        let origin = Origin { path: "x.parquet".into(), packing: Vec::new() };
+        let refused = guarded::<()>(&origin, || panic!("index out of bounds")).unwrap_err().to_string();
+        assert!(refused.starts_with("x.parquet: cannot be read as Parquet (it is damaged)"), "{refused}");
+        assert_eq!(guarded(&origin, || Ok(1)).unwrap(), 1);
+        assert!(!GUARDED.get());
+    }
 }

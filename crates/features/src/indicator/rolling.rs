@@ -3,7 +3,7 @@
 //! Sums are taken afresh for each row: running ones drift, and then a row would depend on how long the table is.
 
 /// Applies `f` to every full window of `n` rows; NaN in the first `n - 1` rows.
-fn windows(x: &[f64], n: usize, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+pub(super) fn windows(x: &[f64], n: usize, f: impl Fn(&[f64]) -> f64) -> Vec<f64> {
     let n = n.max(1);
     (0..x.len()).map(|t| if t + 1 < n { f64::NAN } else { f(&x[t + 1 - n..=t]) }).collect()
 }
@@ -33,7 +33,7 @@ pub fn rolling_min(x: &[f64], n: usize) -> Vec<f64> {
     windows(x, n, |w| w.iter().copied().fold(f64::INFINITY, f64::min))
 }
 
-fn mean(w: &[f64]) -> f64 {
+pub(super) fn mean(w: &[f64]) -> f64 {
     w.iter().sum::<f64>() / w.len() as f64
 }
 

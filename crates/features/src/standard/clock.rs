@@ -2,7 +2,10 @@
 
 use std::f64::consts::TAU;
 
-use crate::{series::Series, set::FeatureSpec};
+use crate::{
+    series::Series,
+    set::{FeatureSpec, Timeframe},
+};
 
 const DAY: f64 = 86_400.0;
 const CAUSAL: &str = "the clock at the close of bar t";
@@ -27,6 +30,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 1,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| day(s, f64::sin),
     },
@@ -36,6 +40,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 1,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| day(s, f64::cos),
     },
@@ -45,6 +50,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 1,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| week(s, f64::sin),
     },
@@ -54,6 +60,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 1,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: |s| week(s, f64::cos),
     },
@@ -63,6 +70,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 2,
         source: "own",
         causal: "close of bar t-1 and open of bar t",
+        timeframe: Timeframe::Bar,
         warmup: 0,
         compute: since_last,
     },

@@ -1,4 +1,4 @@
-//! The standard features, by family: one file each, appended to in time.
+//! The standard features, by family: one file each. What is added goes to `extended`: runs rest on these columns.
 
 mod clock;
 mod oscillator;
@@ -7,6 +7,7 @@ mod volatility;
 mod volume;
 
 use crate::set::FeatureSpec;
+pub(crate) use volatility::FLOOR;
 
 /// All standard features, in column order.
 pub(crate) fn all() -> Vec<FeatureSpec> {
@@ -14,6 +15,6 @@ pub(crate) fn all() -> Vec<FeatureSpec> {
 }
 
 /// `a / b`, or `otherwise` where b is zero: a flat window has no shape to describe.
-fn ratio(a: f64, b: f64, otherwise: f64) -> f64 {
+pub(crate) fn ratio(a: f64, b: f64, otherwise: f64) -> f64 {
     if b == 0.0 { otherwise } else { a / b }
 }

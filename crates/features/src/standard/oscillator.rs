@@ -1,7 +1,11 @@
 //! Where the price stands within its own recent past.
 
 use super::ratio;
-use crate::{indicator, series::Series, set::FeatureSpec};
+use crate::{
+    indicator,
+    series::Series,
+    set::{FeatureSpec, Timeframe},
+};
 
 fn atr_share(s: &Series) -> Vec<f64> {
     let atr = indicator::atr(&s.high, &s.low, &s.close, 14);
@@ -35,6 +39,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 15,
         source: "Wilder 1978; TA-Lib RSI",
         causal: "Wilder average of closes up to t",
+        timeframe: Timeframe::Bar,
         warmup: 14,
         compute: |s| indicator::rsi(&s.close, 14).into_iter().map(|v| v / 50.0 - 1.0).collect(),
     },
@@ -44,6 +49,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 15,
         source: "Wilder 1978; TA-Lib NATR / 100",
         causal: "Wilder average of ranges up to t",
+        timeframe: Timeframe::Bar,
         warmup: 14,
         compute: atr_share,
     },
@@ -53,6 +59,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 20,
         source: "Bollinger; TA-Lib BBANDS",
         causal: "closes of the 20 bars up to t",
+        timeframe: Timeframe::Bar,
         warmup: 19,
         compute: bollinger,
     },
@@ -62,6 +69,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 26,
         source: "Appel; TA-Lib MACD",
         causal: "recursive averages of closes up to t",
+        timeframe: Timeframe::Bar,
         warmup: 25,
         compute: macd_line,
     },
@@ -71,6 +79,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 34,
         source: "Appel; TA-Lib MACD",
         causal: "recursive averages of closes up to t",
+        timeframe: Timeframe::Bar,
         warmup: 33,
         compute: macd_histogram,
     },
@@ -80,6 +89,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 24,
         source: "stochastic oscillator, centred",
         causal: "extremes of the 24 bars up to t",
+        timeframe: Timeframe::Bar,
         warmup: 23,
         compute: |s| range_position(s, 24),
     },

@@ -1,6 +1,9 @@
 //! Log returns over several horizons.
 
-use crate::{series::Series, set::FeatureSpec};
+use crate::{
+    series::Series,
+    set::{FeatureSpec, Timeframe},
+};
 
 const CAUSAL: &str = "closes of bars t and t-k only";
 
@@ -18,6 +21,7 @@ macro_rules! spec {
             window: $k + 1,
             source: "own",
             causal: CAUSAL,
+            timeframe: Timeframe::Bar,
             warmup: $k,
             compute: |s| log_return(s, $k),
         }

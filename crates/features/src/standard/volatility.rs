@@ -1,9 +1,13 @@
 //! Realised volatility over several horizons, and how they compare.
 
-use crate::{indicator, series::Series, set::FeatureSpec};
+use crate::{
+    indicator,
+    series::Series,
+    set::{FeatureSpec, Timeframe},
+};
 
-/// Added to both sides of a ratio of volatilities, so that a window without a move has one: a hundredth of a bp.
-const FLOOR: f64 = 1e-6;
+/// Added to both sides of a ratio of volatilities (shares of the price), so that a window without a move has one: a hundredth of a bp.
+pub(crate) const FLOOR: f64 = 1e-6;
 
 /// Root mean squared log return of the last `n` bars; NaN before row n, for the first row has no return.
 fn realised(s: &Series, n: usize) -> Vec<f64> {
@@ -27,6 +31,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 25,
         source: "realised volatility, mean taken as 0",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 24,
         compute: |s| realised(s, 24),
     },
@@ -36,6 +41,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 169,
         source: "realised volatility, mean taken as 0",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 168,
         compute: |s| realised(s, 168),
     },
@@ -45,6 +51,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 25,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 24,
         compute: |s| log_ratio(s, 8, 24),
     },
@@ -54,6 +61,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 169,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 168,
         compute: |s| log_ratio(s, 24, 168),
     },

@@ -1,7 +1,11 @@
 //! Traded volume against its own past. Zero throughout where the file has none: an assumed volume is no information.
 
 use super::ratio;
-use crate::{indicator, series::Series, set::FeatureSpec};
+use crate::{
+    indicator,
+    series::Series,
+    set::{FeatureSpec, Timeframe},
+};
 
 const CAUSAL: &str = "volumes of the bars up to t; known when t has closed";
 
@@ -26,6 +30,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 24,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 23,
         compute: log_ratio,
     },
@@ -35,6 +40,7 @@ pub(super) const SPECS: &[FeatureSpec] = &[
         window: 168,
         source: "own",
         causal: CAUSAL,
+        timeframe: Timeframe::Bar,
         warmup: 167,
         compute: score,
     },

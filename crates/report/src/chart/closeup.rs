@@ -4,7 +4,7 @@ use maud::Markup;
 
 use super::{FULL, NARROW, both};
 use crate::calendar::Date;
-use crate::chart::positions::draw;
+use crate::chart::positions::{Lines, draw};
 use crate::svg::Svg;
 use crate::view::View;
 
@@ -41,9 +41,10 @@ pub(crate) fn closeup(view: &View<'_>) -> Option<Markup> {
     let fills = fills.get(from..to)?;
     let places: Vec<f64> = (0..rows.len()).map(|k| k as f64).collect();
 
+    let lines = Lines::new(view, rows, fills, &places);
     Some(both((FULL, 430.0), (NARROW, 380.0), |size| {
         let mut svg = Svg::new(size);
-        let (price, lots) = draw(&mut svg, view, size, rows, fills, &places, (0.0, BARS as f64 - 1.0));
+        let (price, lots) = draw(&mut svg, view, size, &lines, (0.0, BARS as f64 - 1.0), None);
         let mut free_from = f64::NEG_INFINITY;
         for k in 1..rows.len() {
             let (before, now) = (rows[k - 1].day, rows[k].day);

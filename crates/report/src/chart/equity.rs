@@ -4,7 +4,8 @@ use foxhunt_metrics::{Series, underwater};
 use maud::Markup;
 
 use super::panel::{Panel, extent};
-use super::{FULL, NARROW, both};
+use super::plot::{Format, Plot, geometry};
+use super::{BUCKETS, FULL, NARROW, both};
 use crate::format::{decimal, percent};
 use crate::sample::{band, min_max};
 use crate::scale::with_room;
@@ -16,7 +17,17 @@ type Line = Vec<(f64, f64)>;
 struct Lines {
     shown: Line,
     members: Vec<Line>,
+    /// The other members that get a line of their own.
+    others: Vec<Line>,
     baselines: Vec<Line>,
+}
+
+/// Which lines of the plot's values are which.
+struct Tags {
+    band: usize,
+    others: Vec<usize>,
+    baselines: Vec<usize>,
+    shown: usize,
 }
 
 impl Lines {
@@ -25,6 +36,7 @@ impl Lines {
         Self {
             shown: line(agent, &agent.shown().series),
             members: if members.len() > 1 { members } else { Vec::new() },
+            others: agent.others().map(|member| line(agent, &member.series)).collect(),
             baselines: baselines.iter().map(|view| line(view, &view.shown().series)).collect(),
         }
     }
@@ -33,16 +45,42 @@ impl Lines {
         [&self.shown].into_iter().chain(&self.members).chain(&self.baselines)
     }
 
-    fn draw(&self, svg: &mut Svg, panel: &Panel, x: (f64, f64)) {
+    fn tags(
+        &self,
+        plot: &mut Plot,
+        panel: usize,
+        x: (f64, f64),
+        agent: &View<'_>,
+        baselines: &[View<'_>],
+    ) -> Tags {
+        let band = plot.add_band(panel, &band(&self.members, x, BUCKETS));
+        let others = self.others.iter().zip(agent.others());
+        let others =
+            others.map(|(line, member)| plot.add(&member.label, "key-member", panel, line)).collect();
+        let named = self.baselines.iter().zip(baselines).enumerate();
+        let key = |k: usize| format!("key-baseline-{}", k % 4);
+        let baselines = named.map(|(k, (line, view))| plot.add(&view.name, &key(k), panel, line)).collect();
+        let shown = plot.add(&agent.shown().label, "key-agent", panel, &self.shown);
+        Tags { band, others, baselines, shown }
+    }
+
+    fn draw(&self, svg: &mut Svg, panel: &Panel, x: (f64, f64), tags: &Tags) {
         let buckets = panel.buckets() / 2;
         let edges = band(&self.members, x, buckets);
         let upper = edges.iter().map(|&(x, _, high)| (x, high));
         let lower = edges.iter().rev().map(|&(x, low, _)| (x, low));
+        svg.tag(tags.band, "band");
         svg.area("band", &panel.to_pixels(&upper.chain(lower).collect::<Vec<_>>()));
-        for (k, line) in self.baselines.iter().enumerate() {
+        for (line, &tag) in self.others.iter().zip(&tags.others) {
+            svg.tag(tag, "line");
+            svg.path("member", &panel.to_pixels(&min_max(line, panel.buckets())));
+        }
+        for (k, (line, &tag)) in self.baselines.iter().zip(&tags.baselines).enumerate() {
+            svg.tag(tag, "line");
             let class = format!("baseline baseline-{}", k % 4);
             svg.path(&class, &panel.to_pixels(&min_max(line, panel.buckets())));
         }
+        svg.tag(tags.shown, "line");
         svg.path("agent", &panel.to_pixels(&min_max(&self.shown, panel.buckets())));
     }
 }
@@ -62,7 +100,14 @@ pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
     let y = with_room(low, high);
     let deepest = extent(below.all()).0.min(-1e-4);
 
-    both((FULL, 460.0), (NARROW, 400.0), |size| {
+    let after = format!(" {}", agent.units.currency);
+    let mut plot = Plot::new(vec![
+        Format { factor: 1.0, decimals: 2, after, zero: false },
+        Format { factor: 100.0, decimals: 2, after: " %".into(), zero: true },
+    ]);
+    let upper_tags = money.tags(&mut plot, 0, x, agent, baselines);
+    let lower_tags = below.tags(&mut plot, 1, x, agent, baselines);
+    let chart = both((FULL, 460.0), (NARROW, 400.0), |size| {
         let mut svg = Svg::new(size);
         let upper_height = if size.narrow { 215.0 } else { 270.0 };
         let upper = Panel::across(size, 22.0, upper_height, x, y);
@@ -73,7 +118,7 @@ pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
         upper.date_lines(&mut svg);
         upper.y_axis(&mut svg, |value, decimals| axis_money(value, decimals, size.narrow));
         upper.level(&mut svg, "zero", start);
-        money.draw(&mut svg, &upper, x);
+        money.draw(&mut svg, &upper, x, &upper_tags);
         lower.heading(&mut svg, "Drawdown from the highest close");
         lower.dates(&mut svg);
         lower.y_axis(&mut svg, |value, decimals| percent(value, decimals.saturating_sub(2)));
@@ -82,10 +127,13 @@ pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
         let ends = (filled.first().map_or(0.0, |p| p.0), filled.last().map_or(0.0, |p| p.0));
         filled.insert(0, (ends.0, lower.py(0.0)));
         filled.push((ends.1, lower.py(0.0)));
+        svg.tag(lower_tags.shown, "fill");
         svg.area("underwater", &filled);
-        below.draw(&mut svg, &lower, x);
+        below.draw(&mut svg, &lower, x, &lower_tags);
+        svg.over_time(geometry(&[&upper, &lower]));
         svg.finish("Equity over time with the drawdown below it")
-    })
+    });
+    plot.around(&chart)
 }
 
 /// Money on an axis; thousands as k where room is short.

@@ -125,6 +125,12 @@ impl Panel {
         svg.text("tick", (x.max(self.left), self.bottom() + 16.0), anchor, label);
     }
 
+    /// Left, top, width, height, range of x in these units and of y, for the page's script.
+    pub(crate) fn geometry(&self, unit: f64) -> String {
+        let Self { left, top, width, height, x, y } = self;
+        format!("{left} {top} {width} {height} {} {} {} {}", x.0 / unit, x.1 / unit, y.0, y.1)
+    }
+
     /// A line at a value, across the panel.
     pub fn level(&self, svg: &mut Svg, class: &str, value: f64) {
         let y = self.py(value);

@@ -4,6 +4,7 @@ use foxhunt_ledger::{BarRow, FillRow};
 use maud::Markup;
 
 use super::panel::{Panel, extent};
+use super::plot::{Format, Plot, geometry};
 use super::{FULL, NARROW, both};
 use crate::format::{decimal, grouped, integer};
 use crate::sample::min_max;
@@ -20,45 +21,77 @@ pub(crate) fn positions(view: &View<'_>) -> Markup {
         (Some(first), Some(last)) => (first.time_ns as f64, last.time_ns as f64),
         _ => (0.0, 1.0),
     };
-    both((FULL, 430.0), (NARROW, 380.0), |size| {
+    let places: Vec<f64> = rows.iter().map(|row| row.time_ns as f64).collect();
+    let lines = Lines::new(view, rows, fills, &places);
+    let (_, decimals) = view.units.price_digits();
+    let mut plot = Plot::new(vec![
+        Format { factor: 1.0, decimals, after: String::new(), zero: false },
+        Format { factor: 1.0, decimals: 0, after: " lots".into(), zero: true },
+    ]);
+    let tags = [
+        plot.add("close", "key-price", 0, &lines.closes),
+        plot.add_marks(0, &lines.bought),
+        plot.add_marks(0, &lines.sold),
+        plot.add("position", "key-long", 1, &lines.held),
+    ];
+    let chart = both((FULL, 430.0), (NARROW, 380.0), |size| {
         let mut svg = Svg::new(size);
-        let places: Vec<f64> = rows.iter().map(|row| row.time_ns as f64).collect();
-        let (price, lots) = draw(&mut svg, view, size, rows, fills, &places, x);
+        let (price, lots) = draw(&mut svg, view, size, &lines, x, Some(tags));
         price.date_lines(&mut svg);
         lots.dates(&mut svg);
+        svg.over_time(geometry(&[&price, &lots]));
         svg.finish("Price with fills, and the position held below it")
-    })
+    });
+    plot.around(&chart)
 }
 
-/// Price, fills and position over given places of the rows on the x axis; returns the two panels for their dates.
+/// What is drawn of the shown member, over given places of the rows on the x axis.
+pub(super) struct Lines {
+    closes: Vec<(f64, f64)>,
+    bought: Vec<(f64, f64)>,
+    sold: Vec<(f64, f64)>,
+    held: Vec<(f64, f64)>,
+}
+
+impl Lines {
+    pub(super) fn new(view: &View<'_>, rows: &[BarRow], fills: &[FillRow], places: &[f64]) -> Self {
+        let value = |price: i32| view.units.price_value(f64::from(price));
+        let marks = |long: bool| -> Vec<(f64, f64)> {
+            let of_side = fills.iter().filter(|fill| (fill.lots > 0) == long);
+            let place = |fill: &FillRow| {
+                let at = rows.binary_search_by_key(&fill.bar, |row| row.bar).ok()?;
+                Some((*places.get(at)?, value(fill.price)))
+            };
+            of_side.filter_map(place).collect()
+        };
+        Self {
+            closes: places.iter().zip(rows).map(|(&x, row)| (x, value(row.close))).collect(),
+            bought: marks(true),
+            sold: marks(false),
+            held: places.iter().zip(rows).map(|(&x, row)| (x, f64::from(row.position))).collect(),
+        }
+    }
+}
+
+/// Price, fills and position; returns the two panels for their dates. `tags` are the plot's lines: price, bought, sold, held.
 pub(super) fn draw(
     svg: &mut Svg,
     view: &View<'_>,
     size: Size,
-    rows: &[BarRow],
-    fills: &[FillRow],
-    places: &[f64],
+    Lines { closes, bought, sold, held }: &Lines,
     x: (f64, f64),
+    tags: Option<[usize; 4]>,
 ) -> (Panel, Panel) {
-    let value = |price: i32| view.units.price_value(f64::from(price));
-    let closes: Vec<(f64, f64)> = places.iter().zip(rows).map(|(&x, row)| (x, value(row.close))).collect();
-    let held: Vec<(f64, f64)> =
-        places.iter().zip(rows).map(|(&x, row)| (x, f64::from(row.position))).collect();
-    let marks = |long: bool| -> Vec<(f64, f64)> {
-        let of_side = fills.iter().filter(|fill| (fill.lots > 0) == long);
-        let place = |fill: &FillRow| {
-            let at = rows.binary_search_by_key(&fill.bar, |row| row.bar).ok()?;
-            Some((*places.get(at)?, value(fill.price)))
-        };
-        of_side.filter_map(place).collect()
+    let tag = |svg: &mut Svg, k: usize, kind: &str| {
+        if let Some(tags) = tags {
+            svg.tag(tags[k], kind);
+        }
     };
-    let (bought, sold) = (marks(true), marks(false));
-
-    let (low, high) = extent([&closes, &bought, &sold]);
+    let (low, high) = extent([closes, bought, sold]);
     let upper_height = if size.narrow { 210.0 } else { 260.0 };
     let price = Panel::across(size, 22.0, upper_height, x, with_room(low, high));
     let top = price.bottom() + 34.0;
-    let (low, high) = extent([&held]);
+    let (low, high) = extent([held]);
     let y = with_room(low.min(0.0), high.max(0.0));
     let lots = Panel::across(size, top, size.height - top - 26.0, x, y);
 
@@ -66,17 +99,20 @@ pub(super) fn draw(
     let unit = if lot.bytes().all(|b| b.is_ascii_digit()) { grouped(lot) } else { lot.clone() };
     price.heading(svg, &format!("{} with fills, {}", view.ledger.header.instrument, view.units.currency));
     price.y_numbers(svg);
-    svg.path("price", &price.to_pixels(&min_max(&closes, price.buckets())));
+    tag(svg, 0, "line");
+    svg.path("price", &price.to_pixels(&min_max(closes, price.buckets())));
     let side = if size.narrow { 6.0 } else { 7.0 };
-    svg.triangles("buy", &thinned(&price.to_pixels(&bought)), true, side);
-    svg.triangles("sell", &thinned(&price.to_pixels(&sold)), false, side);
+    tag(svg, 1, "up");
+    svg.triangles("buy", &thinned(&price.to_pixels(bought)), true, side);
+    tag(svg, 2, "down");
+    svg.triangles("sell", &thinned(&price.to_pixels(sold)), false, side);
 
     lots.heading(svg, &format!("Position, lots of {unit}"));
     lots.y_axis(
         svg,
         |value, decimals| if decimals == 0 { integer(value as i128) } else { decimal(value, decimals) },
     );
-    let steps = lots.to_pixels(&stepped(&min_max(&held, lots.buckets())));
+    let steps = lots.to_pixels(&stepped(&min_max(held, lots.buckets())));
     let zero = lots.py(0.0);
     for (class, keep) in [("long", f64::min as fn(f64, f64) -> f64), ("short", f64::max)] {
         // Pixels grow downwards: what is above zero is the smaller.
@@ -85,8 +121,10 @@ pub(super) fn draw(
             side.insert(0, (first.0, zero));
             side.push((last.0, zero));
         }
+        tag(svg, 3, class);
         svg.area(class, &side);
     }
+    tag(svg, 3, "step");
     svg.path("held", &steps);
     lots.level(svg, "zero", 0.0);
     (price, lots)

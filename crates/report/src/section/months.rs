@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use foxhunt_metrics::month_returns;
 use maud::{Markup, html};
 
-use crate::calendar::{Date, MONTHS};
+use crate::calendar::MONTHS;
 use crate::format::percent;
 use crate::view::View;
 
@@ -51,23 +52,8 @@ fn cell(r: Option<f64>, largest: f64) -> Markup {
 }
 
 fn returns(agent: &View<'_>) -> Option<BTreeMap<(i64, u8), f64>> {
-    let rows = agent.shown_bars();
-    let (opening, rows) = rows.split_first()?;
-    if rows.iter().any(|row| row.equity <= 0) {
-        return None;
-    }
-    let mut out = BTreeMap::new();
-    let mut from = opening.equity;
-    let month_of = |day: i32| {
-        let date = Date::from_days(day.into());
-        (date.year, date.month)
-    };
-    for of_month in rows.chunk_by(|a, b| month_of(a.day) == month_of(b.day)) {
-        let last = of_month.last()?;
-        out.insert(month_of(last.day), (last.equity - from) as f64 / from as f64);
-        from = last.equity;
-    }
-    (out.len() >= 2).then_some(out)
+    let months = month_returns(&agent.shown().series).ok()?;
+    (months.len() >= 2).then(|| months.iter().map(|m| ((m.year, m.month), m.value)).collect())
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
         section #stress {
             h2 { "Stress" }
             div.scroll {
-                table.figures {
+                table.figures data-sort {
                     thead { tr { th { "" } @for (_, heading) in COLUMNS { th.number { (heading) } } } }
                     tbody { @for line in lines { (row(line, &mut notes)) } }
                 }

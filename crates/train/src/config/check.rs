@@ -3,17 +3,22 @@
 //! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
 //! overflow, and rounds to no zero that would mean something else.
 
-use super::{Config, walk_forward};
+use super::{Config, Size, walk_forward};
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
-struct Number {
+pub(super) struct Number {
     key: &'static str,
     value: f64,
     /// Whether 0 is allowed beside the range, with a meaning of its own.
-    or_zero: bool,
-    low: f64,
-    high: f64,
+    pub(super) or_zero: bool,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+/// The range of a number, by its key.
+pub(super) fn range(key: &str) -> Option<Number> {
+    numbers(&Config::of(Size::Small)).into_iter().find(|n| n.key == key)
 }
 
 impl Number {
@@ -29,7 +34,7 @@ impl Number {
 }
 
 /// A number as a person writes it: no long rows of zeros.
-fn shown(x: f64) -> String {
+pub(super) fn shown(x: f64) -> String {
     let plain = x == 0.0 || !x.is_finite() || (1e-4..1e16).contains(&x.abs());
     if plain { x.to_string() } else { format!("{x:e}") }
 }
@@ -49,13 +54,14 @@ fn numbers(c: &Config) -> Vec<Number> {
     vec![
         count("population", c.population, 1, 4096),
         count("epochs", c.epochs as usize, 1, 1_000_000),
+        or_zero("data.bar_seconds", d.bar_seconds as f64, 1.0, f64::from(u32::MAX)),
         number("data.train_share", d.train_share, 0.01, 0.99),
         number("data.validation_share", d.validation_share, 0.001, 0.99),
         count("data.walk_forward.folds", d.walk_forward.folds, 0, 1000),
         count("data.walk_forward.train_days", d.walk_forward.train_days as usize, 0, 100_000),
         count("data.walk_forward.validation_days", d.walk_forward.validation_days as usize, 0, 100_000),
         count("data.walk_forward.test_days", d.walk_forward.test_days as usize, 0, 100_000),
-        count("data.walk_forward.purge_bars", d.walk_forward.purge_bars, 0, 1_000_000),
+        number("data.walk_forward.purge_bars", d.walk_forward.purge_bars as f64, -1.0, 1_000_000.0),
         count("data.walk_forward.embargo_bars", d.walk_forward.embargo_bars, 0, 1_000_000),
         count("network.lookback", n.lookback, 1, 4096),
         count("network.inputs", n.inputs, 16, 1 << 16),
@@ -110,6 +116,8 @@ fn fit(c: &Config) -> Result<(), String> {
     })?;
     d.moments()?;
     walk_forward::check(c)?;
+    let features = if c.features.names.is_empty() { "features.set" } else { "features.names" };
+    c.features.set().map_err(|e| format!("{features}: {e}"))?;
     must(n.inputs.is_multiple_of(8), &|| {
         format!(
             "network.inputs is {}: it must be a multiple of 8, such as {}",

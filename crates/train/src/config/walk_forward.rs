@@ -2,15 +2,23 @@
 
 use super::Config;
 use foxhunt_features::Moments;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Ids of the members of a fold begin at its number times this, so that a member is the same however many folds there are.
+/// Ids of the members of a fold begin at the number of folds after it times this. Folds end with the data, so that one more
+/// is one more at the begin: counted from the end, the others keep their windows, ids and with them their bits.
 pub const FOLD_IDS: u64 = 1_000_000;
 const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Folds of a walk-forward run (Pardo 2008; purge and embargo as in López de Prado 2018, chapter 7, where windows only follow
 /// one another). The last test window ends where the data do, and each fold begins one test window after the one before it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// Episodes and n-step returns end with their window: an environment never reads a bar after it. What two neighbouring windows
+/// could still share are the bars before a boundary, which the first observations after it look back on. Purging takes the last
+/// rows of the earlier window away, nobody acts there; an embargo the first rows of the later one, nobody acts there either.
+/// Features read both. Training windows may hold bars that earlier folds were tested on, never ones that their own or a later
+/// fold is validated or tested on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WalkForward {
     /// Folds, each with a population of its own; 0 for one training, validation and test window as `data` says.
@@ -21,10 +29,25 @@ pub struct WalkForward {
     pub validation_days: u32,
     /// Days of each test window.
     pub test_days: u32,
-    /// Bars that are left out at the end of the training and of the validation window.
-    pub purge_bars: usize,
-    /// Bars that are left out at the begin of the validation and of the test window.
+    /// Bars that are left out at the end of the training and of the validation window; -1 for as many as an n-step return and
+    /// an observation span together: `learn.n_step` + `network.lookback` - 1.
+    pub purge_bars: i64,
+    /// Bars that are left out at the begin of the validation and of the test window, for what indicators remember for longer
+    /// than an observation's rows. Between test windows the stitched account is then flat.
     pub embargo_bars: usize,
+}
+
+impl Default for WalkForward {
+    fn default() -> Self {
+        WalkForward {
+            folds: 0,
+            train_days: 0,
+            validation_days: 0,
+            test_days: 0,
+            purge_bars: -1,
+            embargo_bars: 0,
+        }
+    }
 }
 
 impl WalkForward {
@@ -55,14 +78,30 @@ impl Config {
         self.data.walk_forward.folds > 0
     }
 
+    /// Whether windows lie between moments, and not between shares of the rows.
+    pub fn divides_by_time(&self) -> bool {
+        self.walks() || !self.data.test_from.is_empty()
+    }
+
     /// Folds; one where the run does not walk forward.
     pub fn folds(&self) -> usize {
         self.data.walk_forward.folds.max(1)
     }
 
+    /// Bars that purging takes from the end of a training or validation window.
+    pub fn purge_bars(&self) -> usize {
+        let spanned = self.learn.n_step + self.network.lookback - 1;
+        usize::try_from(self.data.walk_forward.purge_bars).unwrap_or(spanned)
+    }
+
+    /// The fold of a member.
+    pub fn fold_of(&self, id: u64) -> usize {
+        (self.folds() - 1).saturating_sub((id / FOLD_IDS) as usize)
+    }
+
     /// Ids of the members of a fold, [`Config::population`] of them.
     pub fn ids_of_fold(&self, fold: usize) -> Vec<u64> {
-        let base = fold as u64 * FOLD_IDS;
+        let base = (self.folds() - 1).saturating_sub(fold) as u64 * FOLD_IDS;
         if self.members.is_empty() {
             (0..self.population as u64).map(|id| base + id).collect()
         } else {
@@ -141,15 +180,28 @@ mod tests {
     #[test]
     fn a_member_is_the_same_however_many_folds_there_are() {
         let two = of(&[TWO[0], TWO[1], TWO[2], "population=2"]).unwrap();
-        assert_eq!(two.member_ids(), [0, 1, 1_000_000, 1_000_001]);
-        assert_eq!(two.ids_of_fold(1), [1_000_000, 1_000_001]);
+        assert_eq!(two.member_ids(), [1_000_000, 1_000_001, 0, 1]);
+        assert_eq!(two.ids_of_fold(1), [0, 1]);
+        assert_eq!(two.member_ids().iter().map(|id| two.fold_of(*id)).collect::<Vec<_>>(), [0, 0, 1, 1]);
         let three = of(&["data.walk_forward.folds=3", TWO[1], TWO[2], "population=2"]).unwrap();
-        assert_eq!(three.member_ids()[..4], two.member_ids());
+        assert_eq!(three.member_ids()[2..], two.member_ids());
+        // The windows go with the ids.
+        let moments = |c: &Config| c.data.walk_forward.moments(Some(DAY_NS), 100 * DAY_NS);
+        assert_eq!(moments(&three)[1..], moments(&two));
         let named = of(&[TWO[0], TWO[1], TWO[2], "population=1", "members=[7]"]).unwrap();
-        assert_eq!(named.member_ids(), [7, 1_000_007]);
+        assert_eq!(named.member_ids(), [1_000_007, 7]);
         assert_eq!(of(&["population=2"]).unwrap().member_ids(), [0, 1]);
         let again = Config::resolve(Some(("b", &named.to_toml().unwrap())), None, &[]).unwrap();
         assert_eq!(again, named);
+    }
+
+    #[test]
+    fn purging_spans_return_and_observation_unless_told() {
+        let purge = |more: &[&str]| of(&[&TWO, more].concat()).unwrap().purge_bars();
+        assert_eq!(purge(&[]), 3, "n_step 3, one row of features");
+        assert_eq!(purge(&["learn.n_step=5", "network.lookback=4", "network.inputs=128"]), 8);
+        assert_eq!(purge(&["data.walk_forward.purge_bars=0"]), 0);
+        assert_eq!(purge(&["data.walk_forward.purge_bars=48"]), 48);
     }
 
     #[test]
@@ -158,6 +210,7 @@ mod tests {
             (&["data.walk_forward.folds=0"][..], &["no folds", "data.walk_forward.folds"][..]),
             (&["data.walk_forward.test_days=0"], &["data.walk_forward.test_days is 0"]),
             (&["data.walk_forward.folds=1001"], &["data.walk_forward.folds is 1001"]),
+            (&["data.walk_forward.purge_bars=-2"], &["data.walk_forward.purge_bars is -2", "-1"]),
             (
                 &["data.validation_from=2021-01-01", "data.test_from=2022-01-01"],
                 &["data.validation_from", "leave one of them out"],

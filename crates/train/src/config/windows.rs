@@ -54,6 +54,12 @@ impl DataConfig {
     pub(crate) fn moments_within(&self, bars: &Bars) -> Result<Option<Moments>, (String, String)> {
         let wrong = |what| ("the configuration".to_owned(), what);
         let moments = self.moments().map_err(wrong)?;
+        self.check_within(bars)?;
+        Ok(moments)
+    }
+
+    fn check_within(&self, bars: &Bars) -> Result<(), (String, String)> {
+        let wrong = |what| ("the configuration".to_owned(), what);
         let covered = bars.open_ns.first().copied().zip(bars.close_ns.last().copied());
         if let Some((first, last)) = covered {
             for (key, ns) in self.given().map_err(wrong)?.into_iter().flatten() {
@@ -66,12 +72,16 @@ impl DataConfig {
                 }
             }
         }
-        Ok(moments)
+        Ok(())
     }
 
     /// Begin and end of the data that folds divide, where given.
-    pub(crate) fn ends(&self) -> Result<(Option<i64>, Option<i64>), String> {
-        let [from, _, _, to] = self.given()?;
+    ///
+    /// # Errors
+    /// As [`DataConfig::moments_within`].
+    pub(crate) fn ends_within(&self, bars: &Bars) -> Result<(Option<i64>, Option<i64>), (String, String)> {
+        self.check_within(bars)?;
+        let [from, _, _, to] = self.given().map_err(|what| ("the configuration".to_owned(), what))?;
         Ok((from.map(|m| m.1), to.map(|m| m.1)))
     }
 
@@ -139,7 +149,7 @@ mod tests {
             (&["data.test_to=2017-01-01"], &["data.test_to", "give both"]),
             (&["data.test_from=soon"], &["data.test_from", "soon", "2017-01-31"]),
             (&["data.test_from=2017-01-01T10:00:00"], &["data.test_from", "offset"]),
-            (&["data.test_from=2017"], &["data.test_from", "string"]),
+            (&["data.test_from=2017"], &["data.test_from", "text, in quotes"]),
             (
                 &["data.validation_from=2022-01-01", "data.test_from=2021-01-01"],
                 &["data.validation_from is 2022-01-01T00:00:00Z", "data.test_from 2021", "earlier"],

@@ -24,12 +24,45 @@ fn fails_with(report: &LeakReport, words: &str) {
 #[test]
 fn the_sample_does_not_leak() {
     for dtype in DType::ALL {
-        let config = Config::of(Size::Small);
+        let mut config = Config::of(Size::Small);
+        (config.features.set, config.network.inputs) = ("full".into(), 128);
         let agents = Agents::fresh(&config);
         let report = leak(&Device::cpu(), dtype, &config, &foxhunt_data::sample(), &agents).unwrap();
         assert!(report.passed(), "{report}");
         assert_eq!(report.cuts.len(), CUTS);
+        assert!(report.cuts.iter().all(|c| c.features % 75 == 0), "of all features");
     }
+}
+
+/// Windows by date and folds, whose rows move with the times that are changed; and a normaliser of a later fold, planted.
+#[test]
+fn windows_by_time_do_not_leak() {
+    let bars = foxhunt_data::sample();
+    let set = |pairs: &[&str]| {
+        let pairs: Vec<String> = pairs.iter().map(|p| (*p).to_owned()).collect();
+        Config::resolve(None, None, &pairs).unwrap()
+    };
+    let dated =
+        set(&["data.validation_from=2017-09-01", "data.test_from=2017-10-15", "data.test_to=2017-12-01"]);
+    let folds = set(&[
+        "data.walk_forward.folds=2",
+        "data.walk_forward.validation_days=40",
+        "data.walk_forward.test_days=40",
+    ]);
+    for config in [&dated, &folds] {
+        let report = leak(&Device::cpu(), DType::F32, config, &bars, &Agents::fresh(config)).unwrap();
+        assert!(report.passed(), "{report}");
+    }
+    let splits = Market::folds(bars.clone(), &folds).unwrap().swap_remove(0).splits;
+    let report = leak_of(&Device::cpu(), DType::F32, &folds, &bars, &Agents::fresh(&folds), |bars| {
+        let mut planted = Market::prepare_within(bars, &folds, splits.clone())?;
+        let later = splits.train.start..splits.test.end;
+        let raw = FeatureSet::standard().compute(&planted.bars).unwrap();
+        planted.normaliser = Normaliser::fit(&raw, later).unwrap();
+        Ok(planted)
+    })
+    .unwrap();
+    fails_with(&report, "the normaliser is another");
 }
 
 #[test]

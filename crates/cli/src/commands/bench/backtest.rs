@@ -5,6 +5,9 @@ use foxhunt_bench::{BacktestBench, BacktestResult, Network};
 
 /// Time the greedy policies of a population through the same bars, each with one account and a ledger on the device
 #[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt bench backtest
+  foxhunt bench backtest --members 1,32 --json")]
 pub(crate) struct BacktestArgs {
     /// Members, each with a policy of its own
     #[arg(long, value_delimiter = ',', default_value = "1,32,256", value_parser = count(4096))]

@@ -7,6 +7,9 @@ use foxhunt_bench::{CollectBench, CollectResult, Network};
 ///
 /// They trade a random walk of minute bars at the costs of EUR/USD, long enough that environments go different ways.
 #[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt bench collect
+  foxhunt bench collect --envs 64 --json")]
 pub(crate) struct CollectArgs {
     /// Environments of a member: 8192,65536 on a GPU and 64,1024 on a CPU if left out
     #[arg(long, value_delimiter = ',', value_parser = count(1 << 20))]

@@ -8,6 +8,9 @@ use foxhunt_train::{Config, SetOption, Size};
 ///
 /// It trades a random walk of minute bars at the costs of EUR/USD.
 #[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt bench epoch
+  foxhunt bench epoch --size study --dtype bf16")]
 pub(crate) struct EpochArgs {
     /// Sizes: small, study or bench; small on a CPU and all on a GPU if left out
     #[arg(long, value_delimiter = ',', value_parser = train::size)]

@@ -5,6 +5,9 @@ use foxhunt_bench::{MachineBench, MachineResult};
 
 /// Measure what the machine does at its best: a copy by one of our kernels, and the largest product of the library
 #[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt bench machine
+  foxhunt bench machine --device cpu --copy 64 --matrix 512")]
 pub(crate) struct MachineArgs {
     /// MiB of the buffer that is copied: 1024 on a GPU and 256 on a CPU if left out
     #[arg(long, value_parser = count(1 << 16))]

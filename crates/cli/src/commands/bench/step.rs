@@ -6,6 +6,10 @@ use foxhunt_core::DType;
 
 /// Time one training step: sample, three forward passes, C51 loss, backward, clip, AdamW, EMA target
 #[derive(Args)]
+#[command(after_help = "Examples:
+  foxhunt bench step
+  foxhunt bench step --batch 512,4096 --population 1,8 --dtype bf16,f32
+  foxhunt bench step --memory --json")]
 pub(crate) struct StepArgs {
     /// Batch sizes
     #[arg(long, value_delimiter = ',', default_value = "512,4096,16384", value_parser = count(1 << 20))]

@@ -1,0 +1,103 @@
+//! What a careless new user meets: each message names what is wrong and says what to do, and nothing panics.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Done, command, finished, foxhunt, sample};
+use std::{fs, process::Stdio};
+
+#[test]
+fn files_and_folders_that_are_something_else() {
+    let (folder, _) = finished();
+    let at = folder.path();
+    fs::write(at.join("bytes.toml"), [0xff, 0xfe, 0x80]).unwrap();
+    fs::write(at.join("bars.csv"), sample(10)).unwrap();
+    fs::create_dir(at.join("dir")).unwrap();
+    for (args, words) in [
+        ("train --data nowhere.csv", ["nowhere.csv", "a relative one counts from"]),
+        ("train --data dir", ["dir: cannot be read", "name the files in it"]),
+        ("train --data bars.csv", ["bars.csv", "(--instrument): a pair such as EUR/USD"]),
+        ("train --config nowhere.toml", ["there is no file nowhere.toml", "check the path"]),
+        ("train --config dir", ["dir is a folder", "name a file"]),
+        ("train --config run", ["run is a run's folder", "name a file, such as run/config.toml"]),
+        ("train --config bytes.toml", ["bytes.toml is not text", "UTF-8"]),
+        ("train --instrument foo.toml", ["there is no file foo.toml", "check the path"]),
+        ("train --out eurusd.csv/x", ["eurusd.csv is a file", "name another folder"]),
+        ("train --resume eurusd.csv", ["eurusd.csv: this is a file", "name the run's folder"]),
+        ("train --resume run/config.toml", ["run/config.toml: this is a file", "name the run's folder"]),
+        ("act run/config.toml", ["run/config.toml: this is a file", "name the run's folder"]),
+        ("act dir", ["dir: this is not a run folder", "check the path"]),
+        ("device --memory dir", ["dir: this is not a run folder", "check the path"]),
+        ("device --memory nowhere", ["there is no such folder", "check the path"]),
+        ("verify leak nowhere", ["there is no such folder", "check the path"]),
+        ("backtest run --actions nowhere --out x", ["nowhere is no ledger", "such as RUN/ledger"]),
+        ("backtest run --actions run --out x", ["run is no ledger, but has one", "name run/ledger"]),
+        ("backtest run --positions nowhere --out x", ["nowhere: cannot be read", "check the path"]),
+    ] {
+        foxhunt(at, args).fails(3, &words);
+    }
+    for args in ["train --epochs 1e3", "train --population many"] {
+        foxhunt(at, args).fails(2, &["give a whole number"]);
+    }
+    assert!(!at.join("x").exists());
+}
+
+/// Whoever reads may leave at any time: the commands that only print end well, and silently.
+#[test]
+fn a_reader_that_leaves() {
+    let (folder, _) = finished();
+    for args in [
+        "runs list .",
+        "runs show run",
+        "runs compare run run",
+        "config default",
+        "config schema",
+        "reference",
+        "completions bash",
+        "data inspect",
+        "train --help",
+    ] {
+        let mut child = command(folder.path())
+            .args(args.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Closed before anything is read.
+        drop(child.stdout.take());
+        let done = Done::new(&child.wait_with_output().unwrap(), format!("foxhunt {args} | true"));
+        done.works();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_text() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = tempfile::tempdir().unwrap();
+    let name = OsStr::from_bytes(b"na\xefme.csv");
+    for args in [&["train", "--data"][..], &["data", "inspect"]] {
+        let output = command(folder.path()).args(args).arg(name).output().unwrap();
+        Done::new(&output, format!("{args:?}")).fails(2, &["must be UTF-8", "rename the file"]);
+    }
+    // Where nothing is recorded any name will do.
+    let output = command(folder.path()).args(["runs", "list"]).arg(name).output().unwrap();
+    Done::new(&output, "runs list".into()).fails(3, &["there is no folder"]);
+}
+
+/// Data through a pipe can't be read twice, which a file's hash needs.
+#[cfg(unix)]
+#[test]
+fn data_through_a_pipe_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path())
+        .args(["data", "inspect", "/dev/stdin"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdin.take());
+    let done = Done::new(&child.wait_with_output().unwrap(), "inspect a pipe".into());
+    done.fails(3, &["it is a pipe: write it to a file first"]);
+}

@@ -1,0 +1,141 @@
+//! Runs that walk forward: what they leave, going on after a stop, and what is said where bars are too few.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{assert_same, command, files, foxhunt, sample, train};
+use serde_json::Value;
+use std::{fs, path::Path};
+#[cfg(unix)]
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+const WALK: &str = "--data eurusd.csv --population 2 --set data.walk_forward.folds=2 --set \
+                    data.walk_forward.train_days=120 --set data.walk_forward.validation_days=20 --set \
+                    data.walk_forward.test_days=30";
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("eurusd.csv"), sample(6000)).unwrap();
+    folder
+}
+
+#[test]
+fn folds_are_chosen_tested_and_stitched() {
+    let folder = folder();
+    let at = folder.path();
+    let done = train(at, &format!("{WALK} --out run")).works();
+    assert!(done.out.contains("one account through all test windows"), "{}", done.out);
+    let run = at.join("run");
+
+    // Each fold chose one of its own members, out of its own two.
+    let choices = json(&run.join("selection.json"));
+    let choices = choices.as_array().unwrap();
+    let of = |key: &str| choices.iter().map(|c| c[key].as_u64().unwrap()).collect::<Vec<_>>();
+    assert_eq!((of("fold"), of("member")), (vec![0, 0, 1, 1], vec![1_000_000, 1_000_001, 0, 1]));
+    for fold in choices.chunks(2) {
+        assert_eq!(fold.iter().filter(|c| c["chosen"] == true).count(), 1);
+    }
+
+    // Windows in order, purged; the test windows touch and do not overlap, and the account goes through both.
+    let figures = json(&run.join("figures.json"));
+    let folds = figures["folds"].as_array().unwrap();
+    let ns = |fold: usize, window: &str, end: &str| folds[fold][window][end].as_i64().unwrap();
+    const HOUR: i64 = 3_600_000_000_000;
+    for fold in 0..2 {
+        assert!(ns(fold, "train", "end_ns") + 3 * HOUR < ns(fold, "validation", "start_ns"));
+        assert!(ns(fold, "validation", "end_ns") + 3 * HOUR < ns(fold, "test", "start_ns"));
+    }
+    assert!(ns(0, "test", "end_ns") < ns(1, "test", "start_ns"));
+    let ledger = foxhunt_ledger::Ledger::read(&run.join("ledger")).unwrap();
+    foxhunt_ledger::reconcile(&ledger).unwrap();
+    let header = &ledger.header;
+    assert_eq!(header.window.start_ns, ns(0, "test", "start_ns"));
+    assert_eq!(header.window.end_ns, ns(1, "test", "end_ns"));
+    // Two members, two epochs, two folds.
+    assert_eq!(header.trials, 8);
+    let part = |fold| foxhunt_ledger::Ledger::read(&run.join(format!("fold_{fold}/ledger"))).unwrap();
+    let (first, second) = (part(0), part(1));
+    assert_eq!((first.header.trials, second.header.trials), (8, 8));
+    assert_eq!(ledger.bars.len(), first.bars_of(0).len() + second.bars_of(0).len());
+    // What the account was told is what the chosen members decided.
+    let chosen = |fold: usize| choices[2 * fold..].iter().position(|c| c["chosen"] == true).unwrap() as u32;
+    let acts =
+        |l: &foxhunt_ledger::Ledger, m| l.bars_of(m).iter().skip(1).map(|b| b.action).collect::<Vec<_>>();
+    let (all, one, two) = (acts(&ledger, 0), acts(&first, chosen(0)), acts(&second, chosen(1)));
+    assert_eq!((&all[..one.len()], &all[one.len() + 1..]), (&one[..], &two[..]));
+    assert_eq!(all[one.len()], one[one.len() - 1], "kept over the boundary");
+
+    // Whoever asks a run for one market has its last fold.
+    let note = "note: the run walked forward: its last fold is tested, fold 1\n";
+    let again = foxhunt(at, "backtest run --device cpu --out again");
+    assert_eq!((again.code, again.err.as_str()), (0, note));
+    for file in ["ledger/bars.parquet", "ledger/fills.parquet"] {
+        let (a, b) = (fs::read(at.join("again").join(file)), fs::read(run.join("fold_1").join(file)));
+        assert!(a.unwrap() == b.unwrap(), "{file}");
+    }
+    foxhunt(at, "act run --device cpu").works();
+    let leak = foxhunt(at, "verify leak run --device cpu").works();
+    assert!(leak.out.contains("nothing depends on its future: passed"), "{}", leak.out);
+}
+
+/// Stopped between two epochs and gone on with, it ends with the bytes of one that was left alone.
+#[cfg(unix)]
+#[test]
+fn a_walk_goes_on_to_the_same_bytes() {
+    let folder = folder();
+    let at = folder.path();
+    let options = format!(
+        "train {WALK} --device cpu --save-every 0 --epochs 8 --set learn.collect=1024 --set learn.updates=16 --set \
+         learn.replay=2048"
+    );
+    foxhunt(at, &format!("{options} --out whole")).works();
+    let child = command(at)
+        .args(options.split_whitespace())
+        .args(["--out", "cut"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let cut = at.join("cut");
+    let began = Instant::now();
+    // A line per member: two epochs of four.
+    while fs::read_to_string(cut.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < 8 {
+        assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let done = common::Done::new(&child.wait_with_output().unwrap(), "a walk that was stopped".into());
+    done.fails(130, &["saved after epoch", "train --resume cut"]);
+    assert!(!cut.join("selection.json").exists());
+    foxhunt(at, "train --device cpu --save-every 0 --resume cut").works();
+    assert_same(&cut, &files(&at.join("whole")), "a walk gone on with");
+}
+
+#[test]
+fn too_few_bars_are_told_with_what_is_needed() {
+    let folder = folder();
+    let at = folder.path();
+    let refused = |more: &str, words: &[&str]| {
+        train(at, &format!("{WALK} {more} --out x")).fails(3, words);
+        assert!(!at.join("x").exists());
+    };
+    refused(
+        "--set data.walk_forward.folds=12",
+        &["data.walk_forward: fold 0 would begin at", "at most", "folds"],
+    );
+    refused("--set data.walk_forward.test_days=2", &["fold 0 keeps", "test window and needs 64"]);
+    refused(
+        "--set data.walk_forward.purge_bars=5000",
+        &["fold 0 keeps 0 bars of its train window", "purge_bars"],
+    );
+    refused("--set data.walk_forward.test_days=0", &["data.walk_forward.test_days is 0"]);
+    refused("--set data.test_to=2030-01-01", &["data.test_to", "is outside eurusd.csv"]);
+}

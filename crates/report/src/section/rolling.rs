@@ -1,0 +1,20 @@
+//! How the Sharpe ratio moved.
+
+use maud::{Markup, html};
+
+use super::legend;
+use crate::chart;
+use crate::view::View;
+
+/// The chart, or why there is none.
+pub(crate) fn rolling(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
+    html! {
+        section #rolling {
+            h2 { "Rolling Sharpe" }
+            @match chart::rolling(agent, baselines) {
+                Ok(chart) => figure { (legend(agent, baselines, false)) (chart) },
+                Err(reason) => p { "Undefined over " (chart::rolling_window(agent)) " session days: " (reason.to_string()) "." },
+            }
+        }
+    }
+}
