@@ -140,14 +140,7 @@ impl CpuProgram {
 }
 
 fn check(launch: &Launch, info: &KernelInfo) -> Result<(), DeviceError> {
-    if info.args_bytes as usize != launch.args.len() {
-        return Err(DeviceError::Arguments {
-            kernel: launch.kernel.name,
-            dtype: launch.dtype,
-            expected: info.args_bytes,
-            got: launch.args.len(),
-        });
-    }
+    launch.check_args(info)?;
     launch.check()
 }
 

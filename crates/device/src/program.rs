@@ -1,4 +1,4 @@
-use crate::{Device, DeviceError, Gemm, Kernel, KernelTree, Traffic, cpu, cuda};
+use crate::{Device, DeviceError, Gemm, Kernel, KernelInfo, KernelTree, Traffic, cpu, cuda};
 use foxhunt_core::DType;
 
 /// A device address with the distance, in elements, between the parts of two members (0: shared by all). The mirror
@@ -67,6 +67,19 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// A launcher and its kernel must agree about the argument struct.
+    pub(crate) fn check_args(&self, info: &KernelInfo) -> Result<(), DeviceError> {
+        if info.args_bytes as usize == self.args.len() {
+            return Ok(());
+        }
+        Err(DeviceError::Arguments {
+            kernel: self.kernel.name,
+            dtype: self.dtype,
+            expected: info.args_bytes,
+            got: self.args.len(),
+        })
+    }
+
     /// A launch of nothing is a mistake of whoever built it, on every device.
     pub(crate) fn check(&self) -> Result<(), DeviceError> {
         if self.teams > 0 && self.members > 0 {

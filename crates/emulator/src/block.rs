@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Where `hopper.cuh` says that a block's own memory begins.
+/// Bytes of which it is known together who wrote them.
 const WORD: usize = 4;
 
 /// A barrier in shared memory (PTX ISA, "mbarrier").

@@ -13,6 +13,7 @@ mod cagr;
 mod calmar;
 mod cost_share;
 mod cvar;
+mod date;
 mod deflated_sharpe;
 mod drawdown;
 mod drawdowns;
@@ -48,6 +49,7 @@ pub use cagr::cagr;
 pub use calmar::calmar;
 pub use cost_share::cost_share;
 pub use cvar::{cvar_bars, cvar_days};
+pub use date::date_of_day;
 pub use deflated_sharpe::{deflated_sharpe, deflated_sharpe_of};
 pub use drawdown::{
     Drawdown, drawdown_closes, drawdown_worst, max_drawdown_closes, max_drawdown_worst, underwater,

@@ -1,5 +1,7 @@
 //! Civil dates from days and nanoseconds since 1970, for labels.
 
+use foxhunt_metrics::date_of_day;
+
 /// A date of the proleptic Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Date {
@@ -17,17 +19,9 @@ pub(crate) const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 impl Date {
-    /// Howard Hinnant's `civil_from_days`.
     pub(crate) fn from_days(days: i64) -> Self {
-        let z = days + 719_468;
-        let era = z.div_euclid(146_097);
-        let of_era = z.rem_euclid(146_097);
-        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted = (5 * day_of_year + 2) / 153;
-        let day = (day_of_year - (153 * shifted + 2) / 5 + 1) as u8;
-        let month = if shifted < 10 { shifted + 3 } else { shifted - 9 } as u8;
-        Self { year: year_of_era + era * 400 + i64::from(month <= 2), month, day }
+        let (year, month, day) = date_of_day(days);
+        Self { year, month, day }
     }
 
     /// The inverse.

@@ -11,6 +11,7 @@ pub use walk_forward::{FOLD_IDS, WalkForward};
 use crate::TrainError;
 use foxhunt_core::{Rounding, Storage, Weights};
 use foxhunt_features::{FeatureError, FeatureSet};
+use foxhunt_kernels::optim::AdamSettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -292,6 +293,7 @@ impl Config {
             Size::Small => (1, 64, [128, 128], 64),
             Size::Study | Size::Bench => (10, 256, [512, 256], 128),
         };
+        let adam = AdamSettings::DEFAULT;
         Config {
             seed: 1,
             population: 1,
@@ -328,14 +330,14 @@ impl Config {
                 episode_bars: 512,
                 gamma: 0.99,
                 n_step: 3,
-                learning_rate: 3e-4,
+                learning_rate: adam.learning_rate,
                 learning_rate_end: 1.0,
-                beta1: 0.9,
-                beta2: 0.999,
-                epsilon: 1e-8,
-                weight_decay: 0.01,
-                clip: 10.0,
-                tau: 0.005,
+                beta1: adam.beta1,
+                beta2: adam.beta2,
+                epsilon: adam.epsilon,
+                weight_decay: adam.weight_decay,
+                clip: adam.clip,
+                tau: adam.tau,
                 weights: Weights::default(),
                 rounding: Rounding::default(),
                 step: LearnStep::default(),

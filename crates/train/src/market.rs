@@ -40,11 +40,13 @@ impl Market {
     /// # Errors
     /// Bars too few for the windows, or numbers that the rules refuse.
     pub fn prepare(bars: Bars, config: &Config) -> Result<Self, TrainError> {
-        if config.walks() {
-            let last = Self::folds(bars, config)?.pop();
-            return last.ok_or_else(|| wrong_folds("there are none".into()));
+        if !config.walks() {
+            return Self::build(bars, config, None);
         }
-        Self::build(bars, config, None)
+        let raw = config.feature_set()?.compute(&bars)?;
+        let last =
+            fold_windows(&bars, &raw, config)?.pop().ok_or_else(|| wrong_folds("there are none".into()))?;
+        Self::of_features(bars, &raw, last, config, None)
     }
 
     /// The market of each fold, which differ in their windows and in whatever is measured on the training window: normaliser,
@@ -56,32 +58,9 @@ impl Market {
         if !config.walks() {
             return Ok(vec![Self::build(bars, config, None)?]);
         }
-        let walk = &config.data.walk_forward;
         let raw = config.feature_set()?.compute(&bars)?;
-        let usable = seen(&raw, config);
-        let (from, to) =
-            config.data.ends_within(&bars).map_err(|(place, what)| TrainError::Config { place, what })?;
-        let last = bars.close_ns.last().copied().unwrap_or(0);
-        let first = bars.open_ns.get(usable.start).copied().unwrap_or(i64::MAX);
-        let moments = walk.moments(from, to.unwrap_or(last));
-        let begin =
-            |at: &Moments| at.train_from_ns.filter(|_| walk.train_days > 0).unwrap_or(at.validation_from_ns);
-        let fit = moments.iter().filter(|at| begin(at) >= first).count();
-        let mut markets = Vec::with_capacity(moments.len());
-        for (fold, at) in moments.into_iter().enumerate() {
-            if begin(&at) < first {
-                let [begin, first] = [begin(&at), first].map(foxhunt_data::show_moment);
-                let fewer = if fit > 0 { format!("at most {fit} folds, or ") } else { String::new() };
-                return Err(wrong_folds(format!(
-                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
-                     {fewer}shorter windows"
-                )));
-            }
-            let splits = fold_rows(&bars, usable.clone(), at, config)
-                .map_err(|what| wrong_folds(format!("fold {fold} {what}")))?;
-            markets.push(Self::of_features(bars.clone(), &raw, splits, config, None)?);
-        }
-        Ok(markets)
+        let windows = fold_windows(&bars, &raw, config)?;
+        windows.into_iter().map(|w| Self::of_features(bars.clone(), &raw, w, config, None)).collect()
     }
 
     /// As [`Market::prepare`], for bars that an agent trained on `trained` has not seen: whatever is measured on a training
@@ -231,6 +210,34 @@ fn seen(raw: &FeatureTable, config: &Config) -> Range<usize> {
     let mut usable = raw.usable();
     usable.start += config.network.lookback - 1;
     usable
+}
+
+/// The windows of every fold.
+fn fold_windows(bars: &Bars, raw: &FeatureTable, config: &Config) -> Result<Vec<Splits>, TrainError> {
+    let walk = &config.data.walk_forward;
+    let usable = seen(raw, config);
+    let (from, to) =
+        config.data.ends_within(bars).map_err(|(place, what)| TrainError::Config { place, what })?;
+    let last = bars.close_ns.last().copied().unwrap_or(0);
+    let first = bars.open_ns.get(usable.start).copied().unwrap_or(i64::MAX);
+    let moments = walk.moments(from, to.unwrap_or(last));
+    let begin =
+        |at: &Moments| at.train_from_ns.filter(|_| walk.train_days > 0).unwrap_or(at.validation_from_ns);
+    let fit = moments.iter().filter(|at| begin(at) >= first).count();
+    let mut windows = Vec::with_capacity(moments.len());
+    for (fold, at) in moments.into_iter().enumerate() {
+        if begin(&at) < first {
+            let [begin, first] = [begin(&at), first].map(foxhunt_data::show_moment);
+            let fewer = if fit > 0 { format!("at most {fit} folds, or ") } else { String::new() };
+            return Err(wrong_folds(format!(
+                "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
+                 {fewer}shorter windows"
+            )));
+        }
+        let splits = fold_rows(bars, usable.clone(), at, config);
+        windows.push(splits.map_err(|what| wrong_folds(format!("fold {fold} {what}")))?);
+    }
+    Ok(windows)
 }
 
 /// The windows of a fold after purge and embargo, or what is wrong with them.

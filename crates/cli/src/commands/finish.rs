@@ -10,7 +10,7 @@ use crate::{
     Failure,
     tensorboard::{Events, Scores},
 };
-use foxhunt_backtest::{Backtest, BacktestError, TestWindow, recorded};
+use foxhunt_backtest::{Agents, Backtest, BacktestError, TestWindow, recorded};
 use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
@@ -96,13 +96,16 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Fa
     Ok(chosen.unwrap_or_default() + &lines)
 }
 
-/// What each member's equity has grown by at the end of a ledger.
-fn returns(ledger: &Ledger) -> Vec<Option<f64>> {
+/// What each member's equity has grown by at the end of a backtest with the weights of a save.
+fn returns_of(agents: &Agents<'_>, ids: &[u64], save: &Save) -> Result<Vec<Option<f64>>, Failure> {
+    let load = |id: &u64| Ok(save.load_weights(*id)?);
+    let weights = ids.iter().map(load).collect::<Result<Vec<NamedTensors>, Failure>>()?;
+    let ledger = greedy(agents, &weights)?;
     let of = |m: u32| {
         let rows = ledger.bars_of(m);
         Some(rows.last()?.equity as f64 / rows.first()?.equity as f64 - 1.0)
     };
-    (0..ledger.members()).map(|m| of(m as _)).collect()
+    Ok((0..ledger.members()).map(|m| of(m as _)).collect())
 }
 
 /// Returns of one epoch's members, fold by fold, on their validation windows, as the choice will see them.
@@ -117,9 +120,7 @@ pub(crate) fn validation_returns(
     for (fold, market) in markets.iter().enumerate() {
         let ids = config.ids_of_fold(fold);
         let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
-        let weights =
-            ids.iter().map(|id| Ok(save.load_weights(*id)?)).collect::<Result<Vec<_>, Failure>>()?;
-        all.extend(returns(&greedy(&backtest, &ids, &weights)?));
+        all.extend(returns_of(&backtest.compile(&ids)?, &ids, save)?);
     }
     Ok(all)
 }
@@ -133,14 +134,11 @@ fn choose(
 ) -> Result<(Vec<Choice>, BTreeMap<u64, Scores>), Failure> {
     let ids = x.config.ids_of_fold(fold);
     let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::validation(market))?;
+    let agents = backtest.compile(&ids)?;
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     let mut scores: BTreeMap<u64, Scores> = BTreeMap::new();
     for save in x.saves {
-        let weights = ids
-            .iter()
-            .map(|id| Ok(save.load_weights(*id)?))
-            .collect::<Result<Vec<NamedTensors>, Failure>>()?;
-        let returns = returns(&greedy(&backtest, &ids, &weights)?);
+        let returns = returns_of(&agents, &ids, save)?;
         for (m, id) in ids.iter().enumerate() {
             let Some(validation_return) = returns[m] else { continue };
             scores.entry(*id).or_default().insert(save.epoch(), validation_return);
@@ -195,7 +193,7 @@ impl Chosen {
 
     /// The ledger of each member's greedy policy.
     pub(crate) fn run(&self, backtest: &Backtest<'_>) -> Result<Ledger, BacktestError> {
-        greedy(&backtest.clone().with_trials(self.trials), &self.ids, &self.weights)
+        greedy(&backtest.clone().with_trials(self.trials).compile(&self.ids)?, &self.weights)
     }
 
     /// Page and ledger, with the policy itself under stress.
@@ -207,8 +205,9 @@ impl Chosen {
     }
 }
 
-fn greedy(backtest: &Backtest<'_>, ids: &[u64], weights: &[NamedTensors]) -> Result<Ledger, BacktestError> {
-    backtest.agents(ids, |runtime, net| {
+/// A run of greedy members with these weights.
+fn greedy(agents: &Agents<'_>, weights: &[NamedTensors]) -> Result<Ledger, BacktestError> {
+    agents.run(|runtime, net| {
         for (m, w) in weights.iter().enumerate() {
             apply(runtime, net, m, w)?;
         }

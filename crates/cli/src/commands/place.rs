@@ -53,13 +53,28 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Fail
 
 /// Writes a file whole or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    by_rename(path, |file| file.write_all(bytes).map_err(|e| Failure::file("write", path, &e)))
+}
+
+/// Writes a file under another name, which becomes its own once all is on disk.
+fn by_rename(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(".tmp");
     let temporary = PathBuf::from(temporary);
-    File::create(&temporary)
-        .and_then(|mut f| f.write_all(bytes).and_then(|()| f.sync_all()))
-        .and_then(|()| fs::rename(&temporary, path))
-        .map_err(|e| Failure::file("write", path, &e))
+    let failed = |e| Failure::file("write", path, &e);
+    let mut file = BufWriter::new(File::create(&temporary).map_err(failed)?);
+    let written = write(&mut file).and_then(|()| {
+        let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
+        file.sync_all().and_then(|()| fs::rename(&temporary, path)).map_err(failed)
+    });
+    if written.is_err() {
+        // The first error is the one to tell; a leftover that can't be removed changes nothing.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
 }
 
 /// Refuses a folder for results that can't be made or holds something, before there are results.
@@ -93,18 +108,5 @@ pub(crate) fn write_new(
         let what = format!("{} is there already: name another file, or remove it first", path.display());
         return Err(Failure::Refused(what));
     }
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let failed = |e| Failure::file("write", path, &e);
-    let mut file = BufWriter::new(File::create(&part).map_err(failed)?);
-    let written = write(&mut file).and_then(|()| {
-        let file = file.into_inner().map_err(|e| failed(e.into_error()))?;
-        file.sync_all().and_then(|()| fs::rename(&part, path)).map_err(failed)
-    });
-    if written.is_err() {
-        // The first error is the one to tell; a leftover that can't be removed changes nothing.
-        let _ = fs::remove_file(&part);
-    }
-    written
+    by_rename(path, write)
 }

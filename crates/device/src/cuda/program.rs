@@ -241,14 +241,7 @@ impl Kernel {
     fn new(function: Function, mut launch: Launch) -> Result<Self, DeviceError> {
         let info = function.info;
         tensor_map::encode(&mut launch)?;
-        if info.args_bytes as usize != launch.args.len() {
-            return Err(DeviceError::Arguments {
-                kernel: launch.kernel.name,
-                dtype: launch.dtype,
-                expected: info.args_bytes,
-                got: launch.args.len(),
-            });
-        }
+        launch.check_args(&info)?;
         let grid = (launch.teams.div_ceil(info.teams), launch.members);
         let kernel = Kernel { function, launch, grid };
         let wrong = |what: String| Err(kernel.error(what));
