@@ -384,31 +384,8 @@ struct Learner : Forward<RowsArgs> {
   }
 };
 
-GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_ROLES, 1, 1)) {
-  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), group = warp / 4;
-  const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES, x_full = empty + 8 * STAGES;
-  const int member = blockIdx.y;
-  const Role role = role_of(ROLES == 1 ? 0 : cluster_rank());
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < STAGES; ++i) { barrier_init(full + 8 * i, 1); barrier_init(empty + 8 * i, 4 * GROUPS); }
-    for (int i = 0; i < 2 * GROUPS; ++i) barrier_init(x_full + 8 * i, 1);
-    barrier_init(x_full + 16 * GROUPS, 128);
-    barrier_init(x_full + 16 * GROUPS + 8, ROLES == 5 ? 256 : 128);
-    barriers_ready();
-  }
-  if constexpr (ROLES > 1) cluster_sync();
-  else __syncthreads();
-  if (group == GROUPS) {
-    if constexpr (GROUPS == 2) registers_fewer<24>();
-    if (threadIdx.x == 128 * GROUPS) {
-      Loader l{shared, full, empty, 0, 0, member};
-#pragma unroll 1
-      for (int pass = role.first; pass <= role.last; ++pass)
-        l.forward(pass == TARGET ? a.target : a.online, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0, role.branches);
-      if (role.last == LEARN) l.backward(a.online);
-    }
-    return;
-  }
+// The threads of a computing warpgroup.
+FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int group, const int member) {
   if constexpr (GROUPS == 2) registers_more<240>();
   Learner g{{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, group, ((int)blockIdx.x / ROLES * GROUPS + group) * 64, member},
     role, 0, {0, 0}, 0, {0.f, 0.f}};
@@ -437,7 +414,41 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
   }
   g.send_choices();
   g.send_targets();
-  if (role.last != LEARN) return;
-  g.total_loss();
-  g.backward();
+  if (role.last == LEARN) {
+    g.total_loss();
+    g.backward();
+  }
+}
+
+GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_ROLES, 1, 1)) {
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), group = warp / 4;
+  const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES, x_full = empty + 8 * STAGES;
+  const int member = blockIdx.y;
+  const Role role = role_of(ROLES == 1 ? 0 : cluster_rank());
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) { barrier_init(full + 8 * i, 1); barrier_init(empty + 8 * i, 4 * GROUPS); }
+    for (int i = 0; i < 2 * GROUPS; ++i) barrier_init(x_full + 8 * i, 1);
+    barrier_init(x_full + 16 * GROUPS, 128);
+    barrier_init(x_full + 16 * GROUPS + 8, ROLES == 5 ? 256 : 128);
+    barriers_ready();
+  }
+  if constexpr (ROLES > 1) cluster_sync();
+  else __syncthreads();
+  if (group == GROUPS) {
+    if constexpr (GROUPS == 2) registers_fewer<24>();
+    if (threadIdx.x == 128 * GROUPS) {
+      Loader l{shared, full, empty, 0, 0, member};
+#pragma unroll 1
+      for (int pass = role.first; pass <= role.last; ++pass)
+        l.forward(pass == TARGET ? a.target : a.online, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0, role.branches);
+      if (role.last == LEARN) l.backward(a.online);
+    }
+  } else {
+    compute(a, shared, role, group, member);
+  }
+  // What one block wrote to another's memory stays until all are done with it.
+  if constexpr (ROLES > 1) {
+    __syncwarp();
+    cluster_sync();
+  }
 }
