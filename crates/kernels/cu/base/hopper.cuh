@@ -74,13 +74,15 @@ FN u32 positive2(u32 x) { u32 r; asm("set.gt.u32.bf16x2 %0, %1, %2;" : "=r"(r) :
 // d[64 x N] (+)= a[64 x 16] b[16 x N]. Thread t of 128 holds of d, for i < N / 8: rows r = 16 (t / 32) + t % 32 / 4 (d[4i],
 // d[4i + 1]) and r + 8 (d[4i + 2], d[4i + 3]), columns 8 i + 2 (t % 4) and the next. a is in shared memory (`ss`) or in four
 // registers of pairs (`rs`): (r, k), (r + 8, k), (r, k + 8), (r + 8, k + 8) with k = 2 (t % 4).
-FN u64 descriptor(u32 at, u32 leading, u32 stride) {
-  return (u64)((at & 0x3ffff) >> 4) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32 | 1ull << 62;
+// Of `further` bytes beyond `at`. Where only that differs, one addition makes the next: shared memory ends below 2^18, so that
+// nothing carries.
+FN u64 descriptor(u32 at, u32 further, u32 leading, u32 stride) {
+  return (u64)(((at & 0x3ffff) >> 4) + (further >> 4 | leading >> 4 << 16)) | (u64)(stride >> 4 | 1u << 30) << 32;
 }
 // 16 columns of K from byte 32 k of the rows of blocks; rows go on through blocks that follow one another.
-FN u64 along(u32 block, int k) { return descriptor(block + 32 * k, 16, 1024); }
+FN u64 along(u32 block, int k) { return descriptor(block, 32 * k, 16, 1024); }
 // 16 rows of K from row 16 k; columns beyond 64 lie in the block `leading` bytes on.
-FN u64 across(u32 block, int k, u32 leading = BLOCK_BYTES) { return descriptor(block + 2048 * k, leading, 1024); }
+FN u64 across(u32 block, int k, u32 leading = BLOCK_BYTES) { return descriptor(block, 2048 * k, leading, 1024); }
 
 FN void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 FN void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

@@ -53,7 +53,9 @@ GPU_KERNEL(dqn_act, ActArgs, SHARED_BYTES, THREADS, 1) {
   if constexpr (GROUPS == 2) registers_more<240>();
   Actor g{{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, group, ((int)blockIdx.x * GROUPS + group) * 64, member}};
   if (g.thread() == 0) g.request_x(0, g.first);
-  load_biases(a.online_bias, member, shared + OF_BIAS);
+  Biases biases;
+  biases.ask(a.online_bias, member);
+  biases.put(shared + OF_BIAS);
   barrier(1 + GROUPS, 128 * GROUPS);
   mean_biases(shared + OF_BIAS);
   barrier(1 + GROUPS, 128 * GROUPS);

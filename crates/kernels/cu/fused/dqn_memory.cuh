@@ -46,17 +46,34 @@ static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, OF_CHOICES = OF_BAR
 struct NetMaps { TensorMap w1, w2, w3, head; };
 struct NetBiases { Members<const real> b1, b2, b3, head; };
 
-// By the threads that compute: biases of one net to shared memory, then the mean over each branch's units.
-FN void load_biases(const NetBiases& b, u32 member, u32 to) {
-  const auto copy = [&](const real* from, u32 at, int n) {
-#pragma unroll 1
-    for (int i = threadIdx.x; i < n / 2; i += 128 * GROUPS) put_shared(at + 4 * i, ((const u32*)from)[i]);
-  };
-  copy(b.b1.of(member), to + BIAS1, TRUNK1);
-  copy(b.b2.of(member), to + BIAS2, TRUNK2);
-  copy(b.b3.of(member), to + BIAS3, STREAMS * STREAM);
-  copy(b.head.of(member), to + BIAS_HEAD, UNITS * UNIT);
-}
+// N numbers on their way to shared memory, by the threads that compute.
+template<int N> struct Vector {
+  static constexpr int EACH = (N / 2 + 128 * GROUPS - 1) / (128 * GROUPS);
+  u32 x[EACH];
+  static METHOD int place(int e) { return threadIdx.x + e * 128 * GROUPS; }
+  METHOD void ask(const real* from) { UNROLL for (int e = 0; e < EACH; ++e) x[e] = place(e) < N / 2 ? ((const u32*)from)[place(e)] : 0; }
+  METHOD void put(u32 to) const { UNROLL for (int e = 0; e < EACH; ++e) if (place(e) < N / 2) put_shared(to + 4 * place(e), x[e]); }
+};
+// The biases of one net. All are asked for before any is waited for: one after the other took 7 us.
+struct Biases {
+  Vector<TRUNK1> b1;
+  Vector<TRUNK2> b2;
+  Vector<STREAMS * STREAM> b3;
+  Vector<UNITS * UNIT> head;
+  METHOD void ask(const NetBiases& b, u32 member) {
+    b1.ask(b.b1.of(member));
+    b2.ask(b.b2.of(member));
+    b3.ask(b.b3.of(member));
+    head.ask(b.head.of(member));
+  }
+  METHOD void put(u32 to) const {
+    b1.put(to + BIAS1);
+    b2.put(to + BIAS2);
+    b3.put(to + BIAS3);
+    head.put(to + BIAS_HEAD);
+  }
+};
+// By the same threads: the mean over each branch's units.
 FN void mean_biases(u32 at) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < BRANCHES * UNIT / 2; i += 128 * GROUPS) {

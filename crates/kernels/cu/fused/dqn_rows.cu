@@ -394,8 +394,11 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
     if (role.last == LEARN) g.request_x(1, g.first);
   }
   // While the first weights are on their way.
-  load_biases(a.online_bias, member, shared + OF_BIAS);
-  load_biases(a.target_bias, member, shared + OF_BIAS + BIAS_BYTES);
+  Biases online, target;
+  online.ask(a.online_bias, member);
+  target.ask(a.target_bias, member);
+  online.put(shared + OF_BIAS);
+  target.put(shared + OF_BIAS + BIAS_BYTES);
   barrier(1 + GROUPS, 128 * GROUPS);
   mean_biases(shared + OF_BIAS);
   mean_biases(shared + OF_BIAS + BIAS_BYTES);

@@ -98,7 +98,16 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
     const int unit = task.unit + part;
     const float inv = head && task.stream ? 1.f / (float)task.units : 0.f;
     const u32 own = pack2(1.f - inv, 0.f) & 0xffffu, others = pack2(-inv, 0.f) & 0xffffu;
-    const u8* const actions = a.actions.of(member) + (task.stream ? task.stream - 1 : 0);
+    const bool chosen = head && task.stream;  // the gradient depends on the action taken
+    // Actions of two rows of a tile: of each lane's rows, for all of its warp.
+    struct Taken { u8 x, y; };
+    const auto taken = [&](int t) -> Taken {
+      const u8* const of = a.actions.of(member) + (task.stream - 1);
+      const int r = 64 * t + 2 * lane;
+      return {r < a.rows ? of[(i64)r * a.ld_actions] : (u8)0, r + 1 < a.rows ? of[(i64)(r + 1) * a.ld_actions] : (u8)0};
+    };
+    Taken now{0, 0}, next{0, 0};
+    if (chosen) next = taken(begin + sharer);
     UNROLL for (int i = 0; i < 64; ++i) d[i] = 0.f;
     UNROLL for (int i = 0; i < 4; ++i) ones[i] = 0.f;
 #pragma unroll 1
@@ -106,12 +115,11 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
       const int stage = (t - begin) % STAGES;
       const u32 parity = (t - begin) / STAGES & 1;
       u32 factor[8];
-      if (head && task.stream) {
-        UNROLL for (int k = 0; k < 8; ++k) {
-          const int r = 64 * t + 8 * k + 2 * quad;
-          const int x = r < a.rows ? actions[(i64)r * a.ld_actions] : 0, y = r + 1 < a.rows ? actions[(i64)(r + 1) * a.ld_actions] : 0;
-          factor[k] = (x == unit ? own : others) | (y == unit ? own : others) << 16;
-        }
+      if (chosen) {
+        now = next;
+        next = taken(t + SHARERS);
+        const u32 mine = (now.x == unit ? own : others) | (now.y == unit ? own : others) << 16;
+        UNROLL for (int k = 0; k < 8; ++k) factor[k] = __shfl_sync(0xffffffffu, mine, 4 * k + quad);
       }
       const u32 at = shared + stage * STAGE_BYTES, from = at + (head ? 0 : part * BLOCK_BYTES);
       wait_for(full + 8 * stage, parity);
@@ -119,7 +127,7 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
       UNROLL for (int k = 0; k < 4; ++k) {
         const int r = 16 * k + (lane >> 4) * 8 + (lane & 7), piece = 2 * (warp & 3) + (lane >> 3 & 1);
         load_transposed(left[k], from + 128 * r + ((piece ^ (r & 7)) << 4));
-        if (head && task.stream) {
+        if (chosen) {
           left[k][0] = multiply2(left[k][0], factor[2 * k]);
           left[k][1] = multiply2(left[k][1], factor[2 * k]);
           left[k][2] = multiply2(left[k][2], factor[2 * k + 1]);

@@ -26,7 +26,7 @@ struct AdamArgs {
   Members<const u64> norm;
   Members<const PackId> ids;
   Members<real> low, target_low;
-  i32 packs, partials;
+  i32 packs, partials, tiles_each, padding;
 };
 
 // The factor of the gradients, from the partial squared norms; negative where one of them is not finite.
@@ -124,16 +124,24 @@ FN void update(const AdamArgs& a, Tm& t, const Scalars& k, float clip, int base,
 }
 
 template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Scalars& k, Tm& t) {
-  const int base = (int)t.index * TILE, left = a.packs - base, count = left < TILE ? left : TILE;
-  PerItemOf<Before, TILE, Tm> packs;
-  ask<PAIR>(a, t, base, count, packs);
   const Hyper& h = *a.hyper.of(t.member);
   OptimiserState& state = *a.state.of(t.member);
-  t.each(1, [&](int) { k = scalars(h, state); });
-  const float clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
+  float clip = 0.f;
+  // Where tiles are many a team has several, and works out once what all of them need.
+#pragma unroll 1
+  for (int i = 0; i < a.tiles_each; ++i) {
+    const int base = ((int)t.index * a.tiles_each + i) * TILE, left = a.packs - base, count = left < TILE ? left : TILE;
+    PerItemOf<Before, TILE, Tm> packs;
+    ask<PAIR>(a, t, base, count, packs);
+    if (i == 0) {
+      // By a thread that has no part of the norm.
+      t.each(TILE, [&](int j) { if (j == TILE - 1) k = scalars(h, state); });
+      clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
+      t.sync();
+    }
+    if (!(clip < 0.f)) update<PAIR, NEAREST>(a, t, k, clip, base, count, packs);
+  }
   const bool finite = !(clip < 0.f);
-  t.sync();
-  if (finite) update<PAIR, NEAREST>(a, t, k, clip, base, count, packs);
   // The last team to come here writes the state that all have read.
   t.sync();
   t.each(1, [&](int) {
