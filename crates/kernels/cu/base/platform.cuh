@@ -292,6 +292,11 @@ template<class T> FN EarlyOf<T> early8(const T* p) { return {p}; }
 template<class T> FN F8 load8(const EarlyOf<T>& e) { return load8(e.p); }
 #endif
 typedef EarlyOf<real> Early8;
+// A pack as it is.
+template<class T> FN void copy8(T* to, const T* from) {
+  struct alignas(8 * sizeof(T) < 16 ? 8 * sizeof(T) : 16) Pack { T x[8]; };
+  *(Pack*)to = *(const Pack*)from;
+}
 
 // Rounded as a store would, kept on chip.
 FN F8 rounded8(const f32*, F8 x) { return x; }

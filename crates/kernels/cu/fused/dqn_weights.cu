@@ -4,27 +4,25 @@
 // bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_WIDE=0 DQN_SPLIT=2
 // All gradients of weights and biases of a branching network, from what `dqn_rows.cu` left:
 //   dW = d^T h,   db = sum of d;   of action j of a branch, d = (1[j = action] - 1/n) g
-// A block has four warpgroups of 64 rows of a weight matrix by 128 columns, or of one unit of the head each. Large batches
-// (DQN_WIDE): a task is 256 rows, or four units of a stream, so that less is read twice. Small ones: 128 rows or two units, and
-// two pairs of warpgroups that share the batch, tile by tile. The blocks of a cluster split the batch too. F32 sums are added
-// on chip, pair by pair and in order of rank: one BF16 store, and bits that follow from the batch alone.
+// Each warpgroup of a block has 64 rows of a weight matrix by 128 columns, or one unit of the head. Large batches (DQN_WIDE): four
+// warpgroups, so that less is read twice. Small ones: two, and two blocks on a multiprocessor, of which one computes while the
+// other begins or ends. The blocks of a cluster split the batch. Their F32 sums are added on chip in order of rank: one BF16
+// store, and bits that follow from the batch alone.
 // Shapes as in `dqn_rows.cu`. Overwrites the gradients, and a partial squared norm (2^-32) per block.
 #include "dqn.cuh"
 #include "optimiser.cuh"
 
 static constexpr int SPLIT = DQN_SPLIT;                       // blocks of a cluster
 static constexpr int PARTS = DQN_WIDE ? 4 : 2;                // warpgroups side by side: 64 rows, or a unit, each
-static constexpr int SHARERS = 4 / PARTS;                     // of those sets, which share the batch
-static constexpr int COMPUTE = 512, SUMS = 128 * PARTS;       // threads; those that hold the sums in the end
-static constexpr int STAGES = DQN_WIDE ? 3 : 4, STAGE_BYTES = (PARTS + 2) * BLOCK_BYTES;
-static_assert(STAGES % SHARERS == 0, "a stage is always the same sharers'");
+static constexpr int COMPUTE = 128 * PARTS, BLOCKS = DQN_WIDE ? 1 : 2;  // threads; blocks on a multiprocessor
+static constexpr int STAGES = DQN_WIDE ? 4 : 3, STAGE_BYTES = (PARTS + 2) * BLOCK_BYTES;
 FN constexpr int row_tiles(int n) { return (n + 64 * PARTS - 1) / (64 * PARTS); }
 FN constexpr int column_tiles(int n) { return (n + 127) / 128; }
 static constexpr int TASKS1 = row_tiles(TRUNK1) * column_tiles(INPUTS), TASKS2 = row_tiles(TRUNK2) * column_tiles(TRUNK1);
 static constexpr int TASKS3 = row_tiles(STREAMS * STREAM) * column_tiles(TRUNK2);
 static constexpr int PAIRS = 34;  // of a thread's sums: 32 of weights, 2 of biases
 static constexpr int OF_ONES = STAGES * STAGE_BYTES, OF_BARRIERS = OF_ONES + 256, OF_NORMS = OF_BARRIERS + 64, SHARED_BYTES = OF_NORMS + 64;
-static_assert(PAIRS * SUMS * 8 <= STAGES * STAGE_BYTES, "sums take the place of the stages");
+static_assert(PAIRS * COMPUTE * 8 <= STAGES * STAGE_BYTES, "sums take the place of the stages");
 
 struct WeightsArgs {
   TensorMap x, h1, h2, h3, d1, d2, d3, g;
@@ -61,7 +59,7 @@ FN Task task_of(int i) {
   return t;
 }
 
-GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(DQN_SPLIT, 1, 1)) {
+GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, BLOCKS, __cluster_dims__(DQN_SPLIT, 1, 1)) {
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), lane = threadIdx.x & 31, member = blockIdx.y;
   const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES;
   const int rank = blockIdx.x % SPLIT;
@@ -75,8 +73,7 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
   publish_shared();
   __syncthreads();
 
-  const int sharer = warp / 4 / PARTS, part = warp / 4 % PARTS, quad = lane & 3;
-  const bool loads = threadIdx.x == sharer * SUMS;
+  const int part = warp / 4, quad = lane & 3;
   float d[64], ones[4];
   const auto load = [&](int t) {
     const int stage = (t - begin) % STAGES;
@@ -91,8 +88,8 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
     else if (task.kind == 2) blocks(a.d3, PARTS, task.row, a.h2, task.column);
     else blocks(a.g, 1, 64 * task.stream, a.h3, task.stream * STREAM);
   };
-  if (loads)
-    for (int t = begin + sharer; t < end && t < begin + STAGES; t += SHARERS) load(t);
+  if (threadIdx.x == 0)
+    for (int t = begin; t < end && t < begin + STAGES; ++t) load(t);
   {
     const bool head = task.kind == 3;
     const int unit = task.unit + part;
@@ -100,29 +97,34 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
     const u32 own = pack2(1.f - inv, 0.f) & 0xffffu, others = pack2(-inv, 0.f) & 0xffffu;
     const bool chosen = head && task.stream;  // the gradient depends on the action taken
     // Actions of two rows of a tile: of each lane's rows, for all of its warp.
-    struct Taken { u8 x, y; };
+    struct Taken { u32 x, y; };
     const auto taken = [&](int t) -> Taken {
       const u8* const of = a.actions.of(member) + (task.stream - 1);
       const int r = 64 * t + 2 * lane;
-      return {r < a.rows ? of[(i64)r * a.ld_actions] : (u8)0, r + 1 < a.rows ? of[(i64)(r + 1) * a.ld_actions] : (u8)0};
+      return {r < a.rows ? of[(i64)r * a.ld_actions] : 0u, r + 1 < a.rows ? of[(i64)(r + 1) * a.ld_actions] : 0u};
     };
     Taken now{0, 0}, next{0, 0};
-    if (chosen) next = taken(begin + sharer);
+    if (chosen) next = taken(begin);
     UNROLL for (int i = 0; i < 64; ++i) d[i] = 0.f;
     UNROLL for (int i = 0; i < 4; ++i) ones[i] = 0.f;
 #pragma unroll 1
-    for (int t = begin + sharer; t < end; t += SHARERS) {
-      const int stage = (t - begin) % STAGES;
-      const u32 parity = (t - begin) / STAGES & 1;
+    for (int t = begin; t < end; ++t) {
+      const int done = t - begin, stage = done % STAGES;
+      // The last tile's stage, which the others are through with by now or soon, has room for the next.
+      if (threadIdx.x == 0 && done && t - 1 + STAGES < end) {
+        wait_for(empty + 8 * ((done - 1) % STAGES), (done - 1) / STAGES & 1);
+        load(t - 1 + STAGES);
+      }
+      __syncwarp();
       u32 factor[8];
       if (chosen) {
         now = next;
-        next = taken(t + SHARERS);
+        next = taken(t + 1);
         const u32 mine = (now.x == unit ? own : others) | (now.y == unit ? own : others) << 16;
         UNROLL for (int k = 0; k < 8; ++k) factor[k] = __shfl_sync(0xffffffffu, mine, 4 * k + quad);
       }
       const u32 at = shared + stage * STAGE_BYTES, from = at + (head ? 0 : part * BLOCK_BYTES);
-      wait_for(full + 8 * stage, parity);
+      wait_for(full + 8 * stage, done / STAGES & 1);
       u32 left[4][4];
       UNROLL for (int k = 0; k < 4; ++k) {
         const int r = 16 * k + (lane >> 4) * 8 + (lane & 7), piece = 2 * (warp & 3) + (lane >> 3 & 1);
@@ -149,11 +151,6 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
       pin(d);
       pin(ones);
       if (lane == 0) arrive(empty + 8 * stage);
-      if (loads && t + STAGES < end) {
-        wait_for(empty + 8 * stage, parity);
-        load(t + STAGES);
-      }
-      __syncwarp();
     }
   }
 
@@ -183,41 +180,25 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, 1, __cluster_dims__(
       squares = fma_(low2(v), low2(v), squares);
     }
   };
-  // A thread's sums lie where its partners of the other sharers and blocks have theirs.
-  const u32 slot = shared + (threadIdx.x % SUMS) * 8;
-  const auto put_sums = [&] {
-    UNROLL for (int i = 0; i < 32; ++i) put_shared2(slot + i * SUMS * 8, d[2 * i], d[2 * i + 1]);
-    UNROLL for (int h = 0; h < 2; ++h) put_shared2(slot + (32 + h) * SUMS * 8, ones[2 * h], 0.f);
-  };
-  if constexpr (SHARERS == 2) {
-    __syncthreads();  // all stages are done with
-    if (sharer == 1) put_sums();
-    __syncthreads();
-    if (sharer == 0) {
-      UNROLL for (int i = 0; i < 64; ++i) d[i] = d[i] + get_shared_float(slot + i / 2 * SUMS * 8 + i % 2 * 4);
-      UNROLL for (int h = 0; h < 2; ++h) ones[2 * h] = ones[2 * h] + get_shared_float(slot + (32 + h) * SUMS * 8);
-    }
-  }
   if constexpr (SPLIT == 1) {
-    if (sharer == 0) {
-      UNROLL for (int i = 0; i < 32; ++i) store_pair(i, d[2 * i], d[2 * i + 1]);
-      UNROLL for (int h = 0; h < 2; ++h) store_pair(32 + h, ones[2 * h], 0.f);
-    }
+    UNROLL for (int i = 0; i < 32; ++i) store_pair(i, d[2 * i], d[2 * i + 1]);
+    UNROLL for (int h = 0; h < 2; ++h) store_pair(32 + h, ones[2 * h], 0.f);
   } else {
-    __syncthreads();
-    if (sharer == 0) put_sums();
+    __syncthreads();  // all stages are done with
+    // A thread's sums lie where those of its partners in other blocks do.
+    const u32 slot = shared + threadIdx.x * 8;
+    UNROLL for (int i = 0; i < 32; ++i) put_shared2(slot + i * COMPUTE * 8, d[2 * i], d[2 * i + 1]);
+    UNROLL for (int h = 0; h < 2; ++h) put_shared2(slot + (32 + h) * COMPUTE * 8, ones[2 * h], 0.f);
     cluster_sync();
     constexpr int EACH = (PAIRS + SPLIT - 1) / SPLIT;
-    if (sharer == 0) {
-      UNROLL for (int e = 0; e < EACH; ++e) {
-        const int i = rank * EACH + e;
-        if (i >= PAIRS) break;
-        Float2 v[SPLIT];
-        UNROLL for (int r = 0; r < SPLIT; ++r) v[r] = get_remote2(shared_of_rank(slot + i * SUMS * 8, r));
-        float x = v[0].x, y = v[0].y;
-        UNROLL for (int r = 1; r < SPLIT; ++r) { x = x + v[r].x; y = y + v[r].y; }
-        store_pair(i, x, y);
-      }
+    UNROLL for (int e = 0; e < EACH; ++e) {
+      const int i = rank * EACH + e;
+      if (i >= PAIRS) break;
+      Float2 v[SPLIT];
+      UNROLL for (int r = 0; r < SPLIT; ++r) v[r] = get_remote2(shared_of_rank(slot + i * COMPUTE * 8, r));
+      float x = v[0].x, y = v[0].y;
+      UNROLL for (int r = 1; r < SPLIT; ++r) { x = x + v[r].x; y = y + v[r].y; }
+      store_pair(i, x, y);
     }
     cluster_sync();
   }
