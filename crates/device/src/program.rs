@@ -164,7 +164,7 @@ impl Program {
     }
 
     /// Runs the commands `times` times, in order, and returns when the work is queued (GPU) or done (CPU). On a GPU
-    /// each time is one graph launch; see [`Device::synchronize`].
+    /// many are replays of a graph of several runs, the rest of one of a single run; see [`Device::synchronize`].
     ///
     /// # Errors
     /// What the GPU reports.

@@ -234,6 +234,71 @@ pub fn check_fused(device: &Device, case: &FusedCase) -> Result<Vec<Agreement>, 
     Ok(out)
 }
 
+/// Greedy actions of a batch's states, and Q where the way tells it.
+fn acts(device: &Device, case: &FusedCase, how: How) -> Result<(Vec<u8>, Vec<f32>), CaseError> {
+    let shape = &case.shape;
+    let dtype = if how == How::Reference { DType::F32 } else { DType::Bf16 };
+    let mut plan = Plan::new(dtype, case.members);
+    let x = plan.real_buffer("x", case.batch, shape.inputs);
+    let config = BranchingQConfig {
+        inputs: shape.inputs,
+        trunk: shape.trunk,
+        stream: shape.stream,
+        head: shape.head.clone(),
+        trunk_gradient_scale: 1.0,
+        mixture: false,
+    };
+    let net = BranchingQ::new(&mut plan, config);
+    let (q, greedy) = if how == How::Fused {
+        (None, net.act_fused(&mut plan, "act", x)?)
+    } else {
+        let (q, greedy) = net.act(&mut plan, "act", x)?;
+        (Some(q), greedy)
+    };
+    let runtime = plan.compile(device, Options { guard_bytes: GUARD_BYTES })?;
+    let mut random = Random::new(74);
+    let values = case.members * case.batch * shape.inputs;
+    runtime.write(x, &(0..values).map(|_| rounded(random.normal() as f32)).collect::<Vec<f32>>())?;
+    let image: Vec<f32> = (0..case.members as u64)
+        .flat_map(|m| net.net.initial_image(member_seed(5, m)))
+        .map(|w| rounded(2.0 * w))
+        .collect();
+    runtime.write(net.net.weight, &image)?;
+    runtime.run("main", 1)?;
+    device.synchronize()?;
+    runtime.check_guards()?;
+    let q = q.map(|q| runtime.read(q)).transpose()?.unwrap_or_default();
+    Ok((runtime.read_raw(greedy)?, q))
+}
+
+/// Acting in one kernel beside the span: what its actions give away of the largest Q, as F32 has it, of the support's width.
+///
+/// # Errors
+/// The device's.
+pub fn check_fused_act(device: &Device, case: &FusedCase) -> Result<Agreement, CaseError> {
+    let [fused, span, reference] = [How::Fused, How::Span, How::Reference].map(|how| acts(device, case, how));
+    let (_, q) = reference?;
+    let actions = &case.shape.head.actions;
+    let all: usize = actions.iter().sum();
+    let width = f64::from(case.shape.head.v_max - case.shape.head.v_min);
+    // The mean: a largest would be that of one near tie.
+    let given_away = |greedy: &[u8]| -> f64 {
+        let mut sum = 0.0;
+        for (taken, q) in greedy.chunks(actions.len()).zip(q.chunks(all)) {
+            let mut first = 0;
+            for (a, n) in taken.iter().zip(actions) {
+                let q = &q[first..first + n];
+                let best = q.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                sum += q.get(usize::from(*a)).map_or(f64::INFINITY, |x| f64::from(best - x)) / width;
+                first += n;
+            }
+        }
+        sum / greedy.len().max(1) as f64
+    };
+    let (fused, span) = (given_away(&fused?.0), given_away(&span?.0));
+    Ok(Agreement { what: "greedy actions".into(), difference: fused, allowed: SLACK * span + LEAST / 100.0 })
+}
+
 /// Steps of the same inputs twice give the same bits; so does a member alone. The number of elements that differ.
 ///
 /// # Errors

@@ -200,7 +200,15 @@ impl Trainer {
 
         plan.program("collect");
         plan.run_foreign("env.observe", &[envs], &[observation], fixed(vec![env.observe()?]));
-        let (_, greedy) = net.act(&mut plan, "act", observation)?;
+        let fused = l.step == LearnStep::Auto
+            && device.is_hopper()
+            && dtype == DType::Bf16
+            && net.fused_shape().fits();
+        let greedy = if fused {
+            net.act_fused(&mut plan, "act", observation)?
+        } else {
+            net.act(&mut plan, "act", observation)?.1
+        };
         let views = [Buffer::Envs, Buffer::Members, Buffer::Exploration, Buffer::Actions]
             .map(|b| env.view(b).clone());
         plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
@@ -215,10 +223,6 @@ impl Trainer {
         let gathered = [batch, batch_actions, samples];
         plan.run_foreign("replay.gather", &[envs, ring, indices], &gathered, fixed(vec![env.gather()?]));
         let head = HeadSamples { actions: batch_actions, outcome: samples };
-        let fused = l.step == LearnStep::Auto
-            && device.is_hopper()
-            && dtype == DType::Bf16
-            && net.fused_shape().fits();
         let learn = if fused { BranchingQ::learn_fused } else { BranchingQ::learn };
         let (_, total) = learn(&net, &mut plan, batch, head, optimiser)?;
         let runtime = plan.compile(device, Options::default())?;

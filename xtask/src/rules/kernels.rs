@@ -66,7 +66,7 @@ const LIBRARY: [&str; 46] = [
     "tanh",
 ];
 /// Names of the compiler that `base/` may use: each gives the same bits on both targets, or is no arithmetic.
-const COMPILER: [&str; 38] = [
+const COMPILER: [&str; 41] = [
     "__AVX2__",
     "__CUDACC__",
     "__FMA__",
@@ -92,6 +92,9 @@ const COMPILER: [&str; 38] = [
     "__builtin_ia32_sqrtps256",
     "__builtin_ia32_cvtps2pd",
     "__builtin_ia32_cvtpd2ps",
+    "__builtin_ia32_movmskps",
+    "__builtin_ia32_movmskps256",
+    "__byte_perm",
     "__fmaf_rn",
     "__fsqrt_rn",
     "__umul64hi",

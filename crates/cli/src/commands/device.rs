@@ -6,7 +6,9 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
-use foxhunt_testkit::{allowed, cases, check_case, check_fused, fused_cases, fused_repeats, numbers};
+use foxhunt_testkit::{
+    allowed, cases, check_case, check_fused, check_fused_act, fused_cases, fused_repeats, numbers,
+};
 use foxhunt_train::{Market, Memory, Trainer};
 use foxhunt_verify::{parities, reference};
 use serde_json::json;
@@ -199,7 +201,11 @@ fn check_fused_steps(
             case.batch,
             case.members
         );
-        let (largest, problems) = match (check_fused(device, &case), fused_repeats(device, &case)) {
+        let both = check_fused(device, &case).and_then(|mut all| {
+            all.push(check_fused_act(device, &case)?);
+            Ok(all)
+        });
+        let (largest, problems) = match (both, fused_repeats(device, &case)) {
             (Ok(all), Ok(changed)) => {
                 let mut problems: Vec<String> = all
                     .iter()

@@ -11,11 +11,17 @@ use std::{collections::BTreeSet, ffi::c_void, sync::Arc};
 /// Members lie along y.
 const GRID_Y_LIMIT: u32 = 65_535;
 const GRID_X_LIMIT: u32 = i32::MAX as u32;
+/// Runs in a graph of several: between two graphs the GPU idles for longer than between two nodes.
+const RUNS: u32 = 16;
+/// Commands of a program that gets such a graph: in longer ones the time between graphs is lost among them.
+const MOST_COMMANDS: usize = 64;
 
 /// Commands, loaded and captured.
 pub(crate) struct CudaProgram {
     steps: Vec<Step>,
     graph: sys::CUgraphExec,
+    /// [`RUNS`] runs, or null.
+    several: sys::CUgraphExec,
     /// Last, so that modules and descriptors go while the device still lives.
     device: Arc<CudaDevice>,
 }
@@ -64,18 +70,23 @@ impl CudaProgram {
                 Command::Gemm(gemm) => Step::Gemm(Box::new(device.product(gemm)?)),
             });
         }
-        let mut program = CudaProgram { steps, graph: std::ptr::null_mut(), device: device.clone() };
+        let none = std::ptr::null_mut();
+        let mut program = CudaProgram { steps, graph: none, several: none, device: device.clone() };
         if !program.steps.is_empty() {
-            program.graph = program.capture()?;
+            program.graph = program.capture(1)?;
+            if program.steps.len() <= MOST_COMMANDS {
+                program.several = program.capture(RUNS)?;
+            }
         }
         Ok(program)
     }
 
-    /// The commands as a graph, instantiated and uploaded.
-    fn capture(&self) -> Result<sys::CUgraphExec, DeviceError> {
+    /// `runs` runs of the commands as a graph, instantiated and uploaded.
+    fn capture(&self, runs: u32) -> Result<sys::CUgraphExec, DeviceError> {
         let device = &*self.device;
         let stream = device.stream;
-        let what = |part: &'static str| move || format!("{part} a graph of {} commands", self.steps.len());
+        let what =
+            |part: &'static str| move || format!("{part} a graph of {runs} x {} commands", self.steps.len());
         let _queue = lock(&device.queue);
         // Relaxed: cuBLASLt loads its kernels at their first use, which the stricter modes forbid; what other threads
         // queue on this stream is kept out by the lock.
@@ -83,7 +94,7 @@ impl CudaProgram {
         doing(what("beginning to capture"), unsafe {
             result::stream::begin_capture(stream, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
         })?;
-        let queued = self.queue_branches();
+        let queued = (0..runs).try_for_each(|_| self.queue_branches());
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is capturing; capture must end even where a command failed.
         let ended = unsafe { sys::cuStreamEndCapture(stream, &mut graph) }.result();
@@ -147,13 +158,15 @@ impl CudaProgram {
         }
         device.bind()?;
         let _queue = lock(&device.queue);
-        for _ in 0..times {
+        let replay = |graph| {
             // SAFETY: a live graph and stream; the arenas that it points into outlive the program.
             doing(|| format!("replaying a graph of {} commands", self.steps.len()), unsafe {
-                result::graph::launch(self.graph, device.stream)
-            })?;
-        }
-        Ok(())
+                result::graph::launch(graph, device.stream)
+            })
+        };
+        let several = if self.several.is_null() { 0 } else { times / RUNS };
+        (0..several).try_for_each(|_| replay(self.several))?;
+        (0..times - several * RUNS).try_for_each(|_| replay(self.graph))
     }
 
     pub(crate) fn run_eager(&self) -> Result<(), DeviceError> {
@@ -192,8 +205,8 @@ impl Drop for CudaProgram {
         if let Err(e) = self.device.bind() {
             self.device.faults.record(e);
         }
-        if !self.graph.is_null() {
-            self.destroy(self.graph);
+        for graph in [self.graph, self.several].into_iter().filter(|graph| !graph.is_null()) {
+            self.destroy(graph);
         }
     }
 }

@@ -74,13 +74,15 @@ FN u32 positive2(u32 x) { u32 r; asm("set.gt.u32.bf16x2 %0, %1, %2;" : "=r"(r) :
 // d[64 x N] (+)= a[64 x 16] b[16 x N]. Thread t of 128 holds of d, for i < N / 8: rows r = 16 (t / 32) + t % 32 / 4 (d[4i],
 // d[4i + 1]) and r + 8 (d[4i + 2], d[4i + 3]), columns 8 i + 2 (t % 4) and the next. a is in shared memory (`ss`) or in four
 // registers of pairs (`rs`): (r, k), (r + 8, k), (r, k + 8), (r + 8, k + 8) with k = 2 (t % 4).
-FN u64 descriptor(u32 at, u32 leading, u32 stride) {
-  return (u64)((at & 0x3ffff) >> 4) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32 | 1ull << 62;
+// Of `further` bytes beyond `at`. Where only that differs, one addition makes the next: shared memory ends below 2^18, so that
+// nothing carries.
+FN u64 descriptor(u32 at, u32 further, u32 leading, u32 stride) {
+  return (u64)(((at & 0x3ffff) >> 4) + (further >> 4 | leading >> 4 << 16)) | (u64)(stride >> 4 | 1u << 30) << 32;
 }
 // 16 columns of K from byte 32 k of the rows of blocks; rows go on through blocks that follow one another.
-FN u64 along(u32 block, int k) { return descriptor(block + 32 * k, 16, 1024); }
+FN u64 along(u32 block, int k) { return descriptor(block, 32 * k, 16, 1024); }
 // 16 rows of K from row 16 k; columns beyond 64 lie in the block `leading` bytes on.
-FN u64 across(u32 block, int k, u32 leading = BLOCK_BYTES) { return descriptor(block + 2048 * k, leading, 1024); }
+FN u64 across(u32 block, int k, u32 leading = BLOCK_BYTES) { return descriptor(block, 2048 * k, leading, 1024); }
 
 FN void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 FN void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -88,8 +90,6 @@ template<int N> FN void products_wait() { asm volatile("wgmma.wait_group.sync.al
 // Keeps the compiler from moving registers of a product past it.
 template<int N> FN void pin(float (&d)[N]) { UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i]) :: "memory"); }
 template<int N> FN void pin(u32 (&d)[N]) { UNROLL for (int i = 0; i < N; ++i) asm volatile("" : "+r"(d[i]) :: "memory"); }
-// 0, but the compiler doesn't know.
-FN u32 opaque_zero() { u32 r; asm volatile("mov.u32 %0, 0;" : "=r"(r)); return r; }
 // Registers of each thread of a warpgroup from here on.
 template<int N> FN void registers_fewer() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N)); }
 template<int N> FN void registers_more() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N)); }
@@ -151,12 +151,14 @@ FN float smaller(float x, float y) { float r; asm("min.f32 %0, %1, %2;" : "=f"(r
 FN int nearest_int(float x) { int r; asm("cvt.rni.s32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }  // NaN becomes 0
 FN float shuffle_xor(float x, int mask) { return from_bits(__shfl_xor_sync(0xffffffffu, bits(x), mask)); }
 
+// Where a block's shared memory begins: blocks of 128-byte swizzled rows must lie at multiples of 1024.
+extern __shared__ __align__(1024) uint4 aligned_pool[];
 // A kernel of the GPU alone: THREADS threads, BYTES of shared memory from an address that is a multiple of 1024.
 #define GPU_KERNEL(name, Args, BYTES, THREADS, BLOCKS, ...) \
   extern "C" __device__ KernelInfo name##_info; \
-  extern "C" __device__ KernelInfo name##_info = {sizeof(Args), (BYTES) + 1024, THREADS, 1}; \
+  extern "C" __device__ KernelInfo name##_info = {sizeof(Args), BYTES, THREADS, 1}; \
   FN void name##_body(const Args& a, u32 shared); \
   extern "C" __global__ void __VA_ARGS__ __launch_bounds__(THREADS, BLOCKS) name(const __grid_constant__ Args a) { \
-    name##_body(a, (shared_address(shared_pool) + 1023) & ~1023u); \
+    name##_body(a, shared_address(aligned_pool)); \
   } \
   FN void name##_body(const Args& a, u32 shared)

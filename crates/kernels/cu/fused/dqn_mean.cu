@@ -18,7 +18,11 @@ KERNEL(dqn_mean, MeanArgs, None, 256, 256, 1) {
     const int n = a.actions[branch];
     const real* const w = (net ? a.target : a.w).of(t.member) + 8 * ((i64)unit * a.unit_packs + pack);
     F8 s = load8(w);
-    for (int k = 1; k < n; ++k) s = s + load8(w + 8 * (i64)k * a.unit_packs);
+    for (int k = 1; k < n; k += 4) {  // so many are asked for before any is waited for
+      Early8 x[4];
+      UNROLL for (int e = 0; e < 4; ++e) if (k + e < n) x[e] = early8(w + 8 * (i64)(k + e) * a.unit_packs);
+      UNROLL for (int e = 0; e < 4; ++e) if (k + e < n) s = s + load8(x[e]);
+    }
     s = s * (-1.f / (float)n);
     real* const to = a.mean.of(t.member) + 8 * ((i64)(net * a.branches + branch) * 2 * a.unit_packs + pack);
     const F8 high = rounded8(to, s);

@@ -11,6 +11,7 @@
 // words are images of their own (`low`, `target_low`; null and unread elsewhere); `_nearest` rounds all that is
 // rounded to nearest, for study. Of a pair the low word is what is rounded with noise; the high word is the nearest.
 #include "platform.cuh"
+#include "math.cuh"
 #include "reduce.cuh"
 #include "rng.cuh"
 #include "optimiser.cuh"
@@ -25,7 +26,7 @@ struct AdamArgs {
   Members<const u64> norm;
   Members<const PackId> ids;
   Members<real> low, target_low;
-  i32 packs, partials;
+  i32 packs, partials, tiles_each, padding;
 };
 
 // The factor of the gradients, from the partial squared norms; negative where one of them is not finite.
@@ -62,33 +63,59 @@ FN void put8_value(real* to, real* low, F8 x, const Noise& n, u32 purpose, u32 l
   }
 }
 
-template<bool PAIR, bool NEAREST, class Tm>
-FN void update(const AdamArgs& a, Tm& t, const Hyper& h, const OptimiserState& s, float clip) {
-  const float lr = learning_rate(h, s.step);
-  const float tau = (float)h.tau_q32 * 2.3283064365386963e-10f, wd = (float)h.decay_q32 * 2.3283064365386963e-10f;
-  const float w1 = one_minus_q64(h.beta1_q64), w2 = one_minus_q64(h.beta2_q64), eps = from_q64(h.eps_q64);
-  const float c1 = 1.f / one_minus_q64(s.beta1_power), c2 = 1.f / one_minus_q64(s.beta2_power);
+// What a step reads of a pack: asked for before the norm is known, which takes as long as they do to come.
+struct Before { Early8 g, p, m, v, target, low, target_low; PackId id; };
+
+template<bool PAIR, class Tm, class Pack>
+FN void ask(const AdamArgs& a, Tm& t, int base, int count, Pack& packs) {
+  t.template each<TILE>(count, [&](int j, Slot s) {
+    const i64 o = 8 * ((i64)base + j);
+    Before& b = packs[s];
+    b.id = a.ids.of(t.member)[base + j];
+    b.g = early8(a.g.of(t.member) + o);
+    b.p = early8((const real*)a.p.of(t.member) + o);
+    b.m = early8((const real*)a.m.of(t.member) + o);
+    b.v = early8((const real*)a.v.of(t.member) + o);
+    b.target = early8((const real*)a.target.of(t.member) + o);
+    if constexpr (PAIR) {
+      b.low = early8((const real*)a.low.of(t.member) + o);
+      b.target_low = early8((const real*)a.target_low.of(t.member) + o);
+    }
+  });
+}
+
+// What all threads need of state and hyperparameters, worked out by one of them: of the step under way, if it is finite.
+struct Scalars { float lr, tau, decay, w1, w2, eps, c1, c2; u64 seed, step; };
+FN Scalars scalars(const Hyper& h, const OptimiserState& before) {
+  const OptimiserState s = advanced(before, h, true);
+  return {learning_rate(h, s.step), (float)h.tau_q32 * 2.3283064365386963e-10f, (float)h.decay_q32 * 2.3283064365386963e-10f,
+    one_minus_q64(h.beta1_q64), one_minus_q64(h.beta2_q64), from_q64(h.eps_q64),
+    1.f / one_minus_q64(s.beta1_power), 1.f / one_minus_q64(s.beta2_power), h.seed, s.step};
+}
+
+template<bool PAIR, bool NEAREST, class Tm, class Pack>
+FN void update(const AdamArgs& a, Tm& t, const Scalars& k, float clip, int base, int count, Pack& packs) {
   real *const pp = a.p.of(t.member), *const mm = a.m.of(t.member), *const vv = a.v.of(t.member);
   real *const tt = a.target.of(t.member), *const ll = a.low.of(t.member), *const kk = a.target_low.of(t.member);
-  const real* const gg = a.g.of(t.member);
-  const PackId* const ids = a.ids.of(t.member);
-  const int base = (int)t.index * TILE, left = a.packs - base;
-  t.each(left < TILE ? left : TILE, [&](int j) {
+  t.template each<TILE>(count, [&](int j, Slot slot) {
     const i64 o = 8 * ((i64)base + j);
-    const PackId id = ids[base + j];
+    const Before& b = packs[slot];
+    const PackId id = b.id;
     if (id.element == 0xffffffffu) return;
-    const float decay = id.tensor & 1 ? wd : 0.f;
-    const Noise n{h.seed, s.step, id.tensor >> 1, id.element};
-    F8 g = load8(gg + o) * clip, p = load8(pp + o), m = load8(mm + o), v = load8(vv + o), e = load8(tt + o);
+    const float decay = id.tensor & 1 ? k.decay : 0.f;
+    const Noise n{k.seed, k.step, id.tensor >> 1, id.element};
+    F8 g = load8(b.g) * clip, p = load8(b.p), m = load8(b.m), v = load8(b.v), e = load8(b.target);
     if constexpr (PAIR) {
-      p = p + load8(ll + o);
-      e = e + load8(kk + o);
+      p = p + load8(b.low);
+      e = e + load8(b.target_low);
     }
-    m = fma_(g - m, constant<F8>(w1), m);
-    v = fma_(g * g - v, constant<F8>(w2), v);
-    const F8 u = m * c1 / (sqrt_(v * c2) + eps);
-    p = p - lr * fma_(constant<F8>(decay), p, u);
-    e = fma_(p - e, constant<F8>(tau), e);
+    m = fma_(g - m, constant<F8>(k.w1), m);
+    v = fma_(g * g - v, constant<F8>(k.w2), v);
+    F8 square = v * k.c2;
+    square = select(square < 1e38f, square, constant<F8>(1e38f));
+    const F8 u = m * k.c1 * reciprocal_(fma_(square, inverse_sqrt_(square), constant<F8>(k.eps)));
+    p = p - k.lr * fma_(constant<F8>(decay), p, u);
+    e = fma_(p - e, constant<F8>(k.tau), e);
     put8_value<PAIR, NEAREST>(pp + o, ll + o, p, n, ROUND_WEIGHT, ROUND_LOW);
     put8<NEAREST>(mm + o, m, n, ROUND_M);
     put8<NEAREST>(vv + o, v, n, ROUND_V);
@@ -96,20 +123,34 @@ FN void update(const AdamArgs& a, Tm& t, const Hyper& h, const OptimiserState& s
   });
 }
 
-template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Tm& t) {
-  const Hyper h = *a.hyper.of(t.member);
-  const float clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
-  const OptimiserState s = advanced(*a.state.of(t.member), h, !(clip < 0.f));
-  if (!(clip < 0.f)) update<PAIR, NEAREST>(a, t, h, s, clip);
+template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Scalars& k, Tm& t) {
+  const Hyper& h = *a.hyper.of(t.member);
+  OptimiserState& state = *a.state.of(t.member);
+  float clip = 0.f;
+  // Where tiles are many a team has several, and works out once what all of them need.
+#pragma unroll 1
+  for (int i = 0; i < a.tiles_each; ++i) {
+    const int base = ((int)t.index * a.tiles_each + i) * TILE, left = a.packs - base, count = left < TILE ? left : TILE;
+    PerItemOf<Before, TILE, Tm> packs;
+    ask<PAIR>(a, t, base, count, packs);
+    if (i == 0) {
+      // By a thread that has no part of the norm.
+      t.each(TILE, [&](int j) { if (j == TILE - 1) k = scalars(h, state); });
+      clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
+      t.sync();
+    }
+    if (!(clip < 0.f)) update<PAIR, NEAREST>(a, t, k, clip, base, count, packs);
+  }
+  const bool finite = !(clip < 0.f);
   // The last team to come here writes the state that all have read.
   t.sync();
   t.each(1, [&](int) {
-    OptimiserState& state = *a.state.of(t.member);
-    if (fetch_add(&state.arrived, 1) == t.count - 1) state = s;
+    const OptimiserState after = advanced(state, h, finite);
+    if (fetch_add(&state.arrived, 1) == t.count - 1) state = after;
   });
 }
 
-KERNEL(adamw, AdamArgs, None, 256, 256, 1) { adamw_step<false, false>(a, t); }
-KERNEL(adamw_pair, AdamArgs, None, 256, 256, 1) { adamw_step<true, false>(a, t); }
-KERNEL(adamw_nearest, AdamArgs, None, 256, 256, 1) { adamw_step<false, true>(a, t); }
-KERNEL(adamw_pair_nearest, AdamArgs, None, 256, 256, 1) { adamw_step<true, true>(a, t); }
+KERNEL(adamw, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, false>(a, m, t); }
+KERNEL(adamw_pair, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, false>(a, m, t); }
+KERNEL(adamw_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, true>(a, m, t); }
+KERNEL(adamw_pair_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, true>(a, m, t); }

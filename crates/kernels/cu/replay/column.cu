@@ -26,11 +26,21 @@ KERNEL(column_gather, GatherArgs, None, 32, 32, 8) {
   const i64 row = below(draw(seed, step, 0, SAMPLE, t.index).x, a.rows - 1);
   const real* const s = a.state.of(t.member) + row * a.ld;
   real *const now = a.x.of(t.member) + (i64)t.index * a.ld, *const next = now + (i64)a.batch * a.ld;
-  t.each(a.ld / 8, [&](int i) { store8(now + 8 * i, load8(s + 8 * i)); });
-  t.each(a.ld / 8, [&](int i) { store8(next + 8 * i, load8(s + a.ld + 8 * i)); });
-  t.each(a.branches, [&](int d) {
-    a.actions_out.of(t.member)[(i64)t.index * a.branches + d] = a.actions.of(t.member)[row * a.branches + d];
+  // All that a thread has to read is asked for before any of it is waited for.
+  struct Rest { u8 action; Outcome outcome; };
+  PerItem<Rest, 32> rest;
+  t.template each<32>(a.branches + 1, [&](int d, Slot slot) {
+    if (d < a.branches) rest[slot].action = a.actions.of(t.member)[row * a.branches + d];
+    else rest[slot].outcome = a.outcome.of(t.member)[row];
   });
-  t.each(1, [&](int) { a.index.of(t.member)[t.index] = (u32)row; });
-  t.each(1, [&](int) { a.outcome_out.of(t.member)[t.index] = a.outcome.of(t.member)[row]; });
+  // Both states lie one after the other.
+  t.each(a.ld / 4, [&](int i) { copy8((i < a.ld / 8 ? now : next - a.ld) + 8 * i, s + 8 * i); });
+  t.template each<32>(a.branches + 1, [&](int d, Slot slot) {
+    if (d < a.branches) {
+      a.actions_out.of(t.member)[(i64)t.index * a.branches + d] = rest[slot].action;
+    } else {
+      a.index.of(t.member)[t.index] = (u32)row;
+      a.outcome_out.of(t.member)[t.index] = rest[slot].outcome;
+    }
+  });
 }

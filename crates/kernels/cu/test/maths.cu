@@ -8,7 +8,8 @@
 #include "math.cuh"
 
 static constexpr int CHUNK = 256;  // packs a team
-enum Function { EXP = 0, LOG = 1, LOG1P = 2, TANH = 3, SIGMOID = 4, SIN = 5, COS = 6, SQUARE_ROOT = 7, FUSED = 8, DIVIDE = 9 };
+enum Function { EXP = 0, LOG = 1, LOG1P = 2, TANH = 3, SIGMOID = 4, SIN = 5, COS = 6, SQUARE_ROOT = 7, FUSED = 8, DIVIDE = 9,
+                INVERSE_SQRT = 10, RECIPROCAL = 11 };
 
 template<class F> FN F apply(int function, F x, F x1, F x2) {
   F s, c;
@@ -22,6 +23,8 @@ template<class F> FN F apply(int function, F x, F x1, F x2) {
     case COS: sincos_(x, s, c); return c;
     case SQUARE_ROOT: return sqrt_(x);
     case FUSED: return fma_(x, x1, x2);
+    case INVERSE_SQRT: return inverse_sqrt_(x);
+    case RECIPROCAL: return reciprocal_(x);
     default: return x / x1;
   }
 }

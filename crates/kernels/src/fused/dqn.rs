@@ -2,9 +2,13 @@
 
 use crate::{Element, KernelError, View, loss::HeadShape, view::Check};
 use foxhunt_core::DType;
-use foxhunt_device::{TENSOR_MAP_BYTES, TensorMap};
+use foxhunt_device::{MemberPtr, TENSOR_MAP_BYTES, TensorMap};
 
 const REAL: Element = Element::Real(DType::Bf16);
+/// Rows of a computing warpgroup.
+pub(super) const ROWS_PER_GROUP: usize = 64;
+/// Tiles of 64 rows above which a block takes two: about as many as a large GPU has multiprocessors.
+pub(super) const FEW_TILES: usize = 132;
 /// Columns that a stream has in the gradients of the head: a whole block, whatever the atoms are.
 pub const GRADIENT_COLUMNS: usize = 64;
 
@@ -122,6 +126,36 @@ const _: () = assert!(size_of::<MapSlot>() == TENSOR_MAP_BYTES);
 
 impl MapSlot {
     pub(super) const EMPTY: MapSlot = MapSlot { opaque: [0; 16] };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct NetMaps {
+    w1: MapSlot,
+    w2: MapSlot,
+    w3: MapSlot,
+    head: MapSlot,
+}
+
+impl NetMaps {
+    pub(super) const EMPTY: NetMaps =
+        NetMaps { w1: MapSlot::EMPTY, w2: MapSlot::EMPTY, w3: MapSlot::EMPTY, head: MapSlot::EMPTY };
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+pub(super) struct NetBiases {
+    b1: MemberPtr,
+    b2: MemberPtr,
+    b3: MemberPtr,
+    head: MemberPtr,
+}
+
+impl NetBiases {
+    pub(super) fn of(net: &DqnNet<'_>) -> Self {
+        let [b1, b2, b3, head] = net.biases.map(View::ptr);
+        NetBiases { b1, b2, b3, head }
+    }
 }
 
 /// A matrix that a map can describe: with a part for every member, since a member beyond the map reads zeros.

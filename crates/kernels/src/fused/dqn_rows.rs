@@ -1,7 +1,10 @@
 //! Launcher of `dqn_rows.cu`.
 
 use super::{
-    dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, check_mapped, map},
+    dqn::{
+        DqnNet, DqnShape, FEW_TILES, GRADIENT_COLUMNS, MapSlot, NetBiases, NetMaps, ROWS_PER_GROUP,
+        check_mapped, map,
+    },
     mean_rows,
 };
 use crate::{
@@ -13,9 +16,6 @@ use crate::{
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
 
-const ROWS_PER_GROUP: usize = 64;
-/// Tiles of 64 rows above which a block takes two: about as many as a large GPU has multiprocessors.
-const FEW_TILES: usize = 132;
 const REAL: Element = Element::Real(DType::Bf16);
 
 /// Buffers of a fused step's row-local part, all in BF16 where real.
@@ -47,36 +47,6 @@ pub struct DqnRows<'a> {
     pub mixture: bool,
     /// Factor of the gradient that the streams send into the trunk.
     pub trunk_scale: f32,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct NetMaps {
-    w1: MapSlot,
-    w2: MapSlot,
-    w3: MapSlot,
-    head: MapSlot,
-}
-
-impl NetMaps {
-    const EMPTY: NetMaps =
-        NetMaps { w1: MapSlot::EMPTY, w2: MapSlot::EMPTY, w3: MapSlot::EMPTY, head: MapSlot::EMPTY };
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-struct NetBiases {
-    b1: MemberPtr,
-    b2: MemberPtr,
-    b3: MemberPtr,
-    head: MemberPtr,
-}
-
-impl NetBiases {
-    fn of(net: &DqnNet<'_>) -> Self {
-        let [b1, b2, b3, head] = net.biases.map(View::ptr);
-        NetBiases { b1, b2, b3, head }
-    }
 }
 
 // The maps come first and in the order of `mapped` below.

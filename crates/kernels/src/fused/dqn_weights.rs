@@ -57,28 +57,38 @@ struct WeightsArgs {
     padding: [u32; 2],
 }
 
-/// Blocks that share a task's batch. Follows from the batch alone, since it decides the order of addition.
-fn split(batch: usize) -> usize {
-    match batch.div_ceil(64) {
-        0..16 => 1,
-        16..32 => 4,
-        _ => 8,
-    }
+/// How the work is cut. Follows from the batch alone, since it decides the order of addition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    /// Whether a task is 256 rows of a weight matrix, or four units of a stream: half of that otherwise.
+    wide: bool,
+    /// Blocks that share a task's batch.
+    split: usize,
 }
 
-/// Tasks of 128 rows by 128 columns of a weight matrix, or two units of a stream.
-fn tasks(shape: &DqnShape) -> usize {
-    let tiles = |n: usize| n.div_ceil(128);
-    let [m1, m2] = shape.trunk;
-    let trunk = tiles(m1) * tiles(shape.inputs) + tiles(m2) * tiles(m1);
-    let streams = tiles(shape.streams() * shape.stream) * tiles(m2);
-    let head: usize = (0..shape.streams()).map(|s| shape.head.stream_units(s).1.div_ceil(2)).sum();
-    trunk + streams + head
+impl Cut {
+    fn of(batch: usize) -> Self {
+        match batch.div_ceil(64) {
+            0..16 => Cut { wide: false, split: 1 },
+            16..32 => Cut { wide: false, split: 2 },
+            _ => Cut { wide: true, split: 8 },
+        }
+    }
+
+    fn tasks(self, shape: &DqnShape) -> usize {
+        let parts = if self.wide { 4 } else { 2 };
+        let tiles = |rows: usize, columns: usize| rows.div_ceil(64 * parts) * columns.div_ceil(128);
+        let [m1, m2] = shape.trunk;
+        let layers = tiles(m1, shape.inputs) + tiles(m2, m1) + tiles(shape.streams() * shape.stream, m2);
+        let head: usize = (0..shape.streams()).map(|s| shape.head.stream_units(s).1.div_ceil(parts)).sum();
+        layers + head
+    }
 }
 
 /// Partial squared norms that [`dqn_weights`] leaves for a batch of `batch`.
 pub fn weight_partials(shape: &DqnShape, batch: usize) -> usize {
-    tasks(shape) * split(batch)
+    let cut = Cut::of(batch);
+    cut.tasks(shape) * cut.split
 }
 
 /// Gradients of all weights and biases, and their squared norm in parts.
@@ -147,7 +157,8 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
     let blocks = weight_partials(shape, batch);
     let mut out = launch(&tree::DQN_WEIGHTS, DType::Bf16, (blocks, members), &args, &reads, &writes);
     out.defines = shape.defines();
-    out.defines.push(("DQN_SPLIT", split(batch) as u32));
+    let cut = Cut::of(batch);
+    out.defines.extend([("DQN_WIDE", cut.wide.into()), ("DQN_SPLIT", cut.split as u32)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();
     Ok(out)
 }

@@ -363,11 +363,15 @@ fn defines_are_the_network_and_how_it_is_spread() {
 
 #[test]
 fn partial_norms_follow_from_the_sizes() {
-    // Tiles of 128 by 128: 2x1 + 2x2 + 4x2; pairs of units: V, 9, 3 and 3.
     let s = shape(128, [256, 256], 128, &[9, 3, 3], 51);
-    let tasks = 2 + 4 + 8 + (1 + 5 + 2 + 2);
-    for (batch, split) in [(1, 1), (960, 1), (961, 4), (1984, 4), (1985, 8), (16_384, 8)] {
-        assert_eq!(weight_partials(&s, batch), tasks * split, "{batch}");
+    // Tiles of 128 by 128: 2x1 + 2x2 + 4x2; pairs of units: V, 9, 3 and 3.
+    let small = 2 + 4 + 8 + (1 + 5 + 2 + 2);
+    // Tiles of 256 by 128: 1x1 + 1x2 + 2x2; fours of units.
+    let wide = 1 + 2 + 4 + (1 + 3 + 1 + 1);
+    for (batch, partials) in
+        [(1, small), (960, small), (961, 2 * small), (1984, 2 * small), (1985, 8 * wide), (16_384, 8 * wide)]
+    {
+        assert_eq!(weight_partials(&s, batch), partials, "{batch}");
     }
     // Halves of tiles count whole.
     assert_eq!(weight_partials(&shape(64, [64, 128], 64, &[1, 2], 2), 64), 1 + 1 + 2 + 3);

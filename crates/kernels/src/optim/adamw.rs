@@ -166,7 +166,14 @@ struct AdamArgs {
     target_low: MemberPtr,
     packs: i32,
     partials: i32,
+    tiles_each: i32,
+    padding: i32,
 }
+
+/// Most tiles of one team, and how many there must be in all for each team to have one more: a GPU runs about 400 teams at a
+/// time. No bit depends on it.
+const MOST_TILES_EACH: usize = 4;
+const TILES_FOR_ONE_MORE: usize = 512;
 
 /// One AdamW step with global-norm clip and EMA target.
 ///
@@ -198,6 +205,7 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
     // Never followed where there is no low word.
     let null = MemberPtr { addr: 0, stride: 0 };
     let [low, target_low] = x.low.map_or([null; 2], |words| words.map(View::ptr));
+    let tiles_each = (members * tiles / TILES_FOR_ONE_MORE).clamp(1, MOST_TILES_EACH);
     let args = AdamArgs {
         p: p.ptr(),
         m: m.ptr(),
@@ -212,10 +220,12 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
         target_low,
         packs: (tiles * IMAGE_COLUMNS / 8) as i32,
         partials: x.norm.cols as i32,
+        tiles_each: tiles_each as i32,
+        padding: 0,
     };
     check.owned(x.counters)?;
     let others = [x.gradient, x.counters, x.hyper, x.norm, x.ids];
     let reads: Vec<&View> = written.iter().copied().chain(others).collect();
     let writes: Vec<&View> = written.iter().copied().chain([x.counters]).collect();
-    Ok(launch(kernel, dtype, (tiles, members), &args, &reads, &writes))
+    Ok(launch(kernel, dtype, (tiles.div_ceil(tiles_each), members), &args, &reads, &writes))
 }

@@ -67,6 +67,7 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
     check.view(x.index, Element::U32, 1, batch)?;
     check.view(x.counters, Element::of::<OptimiserState>(), 1, 1)?;
     check.view(x.hyper, Element::of::<Hyper>(), 1, 1)?;
+    check.that(branches < 32, || format!("{branches} branches, more than 31"))?;
     check.that(rows >= 2, || format!("a replay of {rows} rows has no successor"))?;
     check.view(x.x, real, 2 * batch, x.state.cols)?;
     check.view(x.batch_actions, Element::U8, batch, branches)?;

@@ -30,11 +30,15 @@ pub enum Function {
     Fused = 8,
     /// `x / x'`.
     Divide = 9,
+    /// `1 / sqrt(x)` of normal x > 0.
+    InverseSqrt = 10,
+    /// `1 / x` of normal x > 0 up to 2^125.
+    Reciprocal = 11,
 }
 
 impl Function {
     /// All of them.
-    pub const ALL: [Function; 10] = [
+    pub const ALL: [Function; 12] = [
         Function::Exp,
         Function::Log,
         Function::Log1p,
@@ -45,6 +49,8 @@ impl Function {
         Function::SquareRoot,
         Function::Fused,
         Function::Divide,
+        Function::InverseSqrt,
+        Function::Reciprocal,
     ];
 }
 

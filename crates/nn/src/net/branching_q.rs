@@ -8,7 +8,7 @@
 
 use crate::{
     Init, Net, ParamPart, ParamSpec, Plan, PlanError, Tensor,
-    op::{Bias, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct, ValueHeadLoss},
+    op::{Bias, FusedAct, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct, ValueHeadLoss},
 };
 use foxhunt_kernels::{fused::DqnShape, loss::HeadShape};
 
@@ -152,6 +152,14 @@ impl BranchingQ {
         let t = FusedStep::push(plan, (self.fused_shape(), &self.net), x, samples, how)?;
         Optimise::push_normed(plan, &self.net, optimiser, t.norm);
         Ok((t.row_loss, t.total))
+    }
+
+    /// The greedy actions `[rows, D]` of [`BranchingQ::act`], in one kernel: where [`BranchingQ::learn_fused`] may be used.
+    ///
+    /// # Errors
+    /// Sizes that it is not written for.
+    pub fn act_fused(&self, plan: &mut Plan, name: &str, x: Tensor) -> Result<Tensor, PlanError> {
+        FusedAct::push(plan, name, (self.fused_shape(), &self.net), x)
     }
 
     /// One learning step on `x [2B, S]` (s, then s'): forward passes, loss, backward pass, optimiser. Returns the loss

@@ -1,9 +1,12 @@
 use super::{HeadSamples, Operation};
 use crate::{Lowering, MemoryPurpose, Net, Plan, PlanError, Tensor};
+use foxhunt_core::DType;
 use foxhunt_device::Command;
 use foxhunt_kernels::{
     Element, View,
-    fused::{self, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows, weight_partials},
+    fused::{
+        self, DqnAct, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows, weight_partials,
+    },
     loss::LossTotal,
 };
 
@@ -89,6 +92,66 @@ impl FusedStep {
     fn net<'a>(cx: &'a Lowering, t: [Tensor; 8]) -> DqnNet<'a> {
         let [w1, b1, w2, b2, w3, b3, w4, b4] = t.map(|t| cx.view(t));
         DqnNet { weights: [w1, w2, w3, w4], biases: [b1, b2, b3, b4] }
+    }
+}
+
+/// Greedy acting of a branching network in one kernel: what its span of products, biases and value head does, for a Hopper GPU
+/// in BF16.
+pub struct FusedAct {
+    shape: DqnShape,
+    net: Net,
+    x: Tensor,
+    mean: Tensor,
+    greedy: Tensor,
+}
+
+impl FusedAct {
+    /// Greedy actions `[rows, D]` of `x [rows, S]`.
+    ///
+    /// # Errors
+    /// Sizes that the kernel is not written for: see [`DqnShape::fits`].
+    pub fn push(
+        plan: &mut Plan,
+        name: &str,
+        (shape, net): (DqnShape, &Net),
+        x: Tensor,
+    ) -> Result<Tensor, PlanError> {
+        let info = plan.info(x);
+        if !shape.fits() || info.cols != shape.inputs || plan.dtype() != DType::Bf16 {
+            return super::shape_error("dqn.act", format!("fused acting is not written for {shape:?}"));
+        }
+        let rows = info.rows;
+        let mean = plan.real_buffer(&format!("{name}.mean"), mean_rows(&shape.head), shape.stream);
+        plan.set_purpose(mean, MemoryPurpose::Workspace);
+        let greedy = plan.buffer(&format!("{name}.greedy"), Element::U8, rows, shape.head.actions.len());
+        plan.run(FusedAct { shape, net: net.clone(), x, mean, greedy });
+        Ok(greedy)
+    }
+}
+
+impl Operation for FusedAct {
+    fn name(&self) -> &'static str {
+        "dqn.act"
+    }
+
+    fn reads(&self) -> Vec<Tensor> {
+        vec![self.net.weight, self.net.target, self.x]
+    }
+
+    fn writes(&self) -> Vec<Tensor> {
+        vec![self.mean, self.greedy]
+    }
+
+    fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
+        let online = FusedStep::net(cx, self.net.eight(|p| p.weight)?);
+        let target = FusedStep::net(cx, self.net.eight(|p| p.target)?);
+        let mean = cx.view(self.mean);
+        let heads = [online.weights[3], target.weights[3]];
+        let act = DqnAct { online, mean, x: cx.view(self.x), greedy: cx.view(self.greedy) };
+        Ok(vec![
+            Command::Launch(fused::dqn_mean(cx.dtype(), cx.members(), &self.shape.head, heads, mean)?),
+            Command::Launch(fused::dqn_act(cx.members(), &self.shape, &act)?),
+        ])
     }
 }
 

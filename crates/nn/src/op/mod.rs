@@ -17,7 +17,7 @@ pub use activation::Activate;
 pub use adamw::Optimise;
 pub use bias::Bias;
 pub use column::{ColumnReplay, ColumnTensors};
-pub use dqn::{FusedStep, FusedTensors};
+pub use dqn::{FusedAct, FusedStep, FusedTensors};
 pub(crate) use foreign::Foreign;
 pub use layer_norm::LayerNorm;
 pub use linear::{Block, Linear};
