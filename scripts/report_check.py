@@ -6,7 +6,7 @@
 
 At 1280 and 390 px, light and dark, with and without JavaScript: console errors, any request but the file, sideways overflow, labels
 of a chart that overlap or leave it, text contrast below WCAG AA (4.5, or 3 for large text), sections that are missing. Then what the
-script does: values under the pointer, a legend's item that hides its line, zoom by drag with reset, sorting. Last a PDF in A4.
+script does: values under the pointer, a legend's item that hides its line, zoom by drag and by two fingers with reset, sorting. Last a PDF in A4.
 """
 
 import os
@@ -114,6 +114,19 @@ def moves(page, name, faults):
         page.locator("#equity").screenshot(path=f"{sys.argv[2]}/{name}-zoomed.png")
     page.locator("#equity .reset").click()
     expect(line.get_attribute("d") == before, "the reset does not restore the chart")
+    touch = page.context.new_cdp_session(page)
+    fingers = lambda kind, *xs: touch.send(  # noqa: E731
+        "Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": box["x"] + box["width"] * x, "y": y, "id": i} for i, x in enumerate(xs)]}
+    )
+    fingers("touchStart", 0.45)
+    fingers("touchStart", 0.45, 0.55)
+    fingers("touchMove", 0.35, 0.65)
+    page.wait_for_timeout(100)
+    fingers("touchEnd")
+    pinched = line.get_attribute("d")
+    expect(pinched not in (before, zoomed) and "NaN" not in pinched, "two fingers do not zoom")
+    page.locator("#equity .reset").click()
+    expect(line.get_attribute("d") == before, "the reset does not restore the chart after two fingers")
     rows = page.locator("#drawdowns table[data-sort] tbody tr")
     if rows.count() > 1:
         head = page.locator("#drawdowns table[data-sort] thead th").first

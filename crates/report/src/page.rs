@@ -119,7 +119,7 @@ fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
             p.notes {
                 "Long lines are thinned so that no extreme is lost: of each of " (integer(chart::BUCKETS as i128)) " equal stretches of time (fewer in the drawing) the first, "
                 "lowest, highest and last point are kept. "
-                span.with-script { "Point at a chart for values, drag across it to zoom, double-click to go back; a legend’s item hides its line." }
+                span.with-script { "Point at a chart for values, drag across it or spread two fingers to zoom, double-click to go back; a legend’s item hides its line." }
             }
         }
     }

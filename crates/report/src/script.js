@@ -210,11 +210,33 @@ function Plot(box) {
   function back() { charts.forEach(restore); reset.hidden = true; leave(); }
   reset.addEventListener('click', back);
   charts.forEach(function (chart) {
-    var from = null;
+    var from = null, fingers = {}, waits = false;
+    // Two fingers keep the times that they were put on.
+    function pinch() {
+      waits = false;
+      var f = Object.keys(fingers).map(function (id) { return fingers[id]; });
+      if (f.length !== 2) return;
+      f.sort(function (a, b) { return a.s - b.s; });
+      if (f[1].x - f[0].x < 20 || f[1].s - f[0].s < 60) return;
+      var whole = chart.panels[0], each = (f[1].s - f[0].s) / (f[1].x - f[0].x), low = f[0].s - (f[0].x - whole.left) * each;
+      var high = Math.min(whole.x1, low + whole.width * each);
+      low = Math.max(whole.x0, low);
+      if (low <= whole.x0 && high >= whole.x1) back();
+      else if (high - low > 120) zoom(Math.round(low), Math.round(high));
+    }
+    function lift(e) { delete fingers[e.pointerId]; }
     chart.svg.addEventListener('pointerdown', function (e) {
-      if (e.button === 0 && e.pointerType !== 'touch') { from = place(chart, e).x; chart.svg.setPointerCapture(e.pointerId); e.preventDefault(); }
+      if (e.pointerType === 'touch') { var x = place(chart, e).x; fingers[e.pointerId] = { x: x, s: seconds(chart, x) }; }
+      else if (e.button === 0) { from = place(chart, e).x; chart.svg.setPointerCapture(e.pointerId); e.preventDefault(); }
     });
     chart.svg.addEventListener('pointermove', function (e) {
+      if (fingers[e.pointerId]) {
+        fingers[e.pointerId].x = place(chart, e).x;
+        if (Object.keys(fingers).length > 1) {
+          if (!waits) { waits = true; requestAnimationFrame(pinch); }
+          return;
+        }
+      }
       if (from === null) return hover(chart, e);
       leave();
       var p = chart.now[0], last = chart.now[chart.now.length - 1], to = place(chart, e).x;
@@ -231,8 +253,10 @@ function Plot(box) {
       from = null;
       if (far && b - a > 120) zoom(Math.round(a), Math.round(b));
     }
-    chart.svg.addEventListener('pointerup', end);
-    chart.svg.addEventListener('pointercancel', end);
+    ['pointerup', 'pointercancel'].forEach(function (name) {
+      chart.svg.addEventListener(name, end);
+      document.addEventListener(name, lift);
+    });
     chart.svg.addEventListener('pointerleave', leave);
     chart.svg.addEventListener('dblclick', back);
   });
