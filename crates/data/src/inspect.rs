@@ -1,11 +1,15 @@
 //! What a file holds, in numbers and in words.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
+
+use jiff::tz::TimeZone;
 
 use crate::{
-    bars::Bars,
+    bars::{Bar, Bars, seconds_up},
     calendar::{LocalTime, local},
-    jumps::{Jump, split_like},
+    heading::Heading,
+    histogram::Histogram,
+    jumps::{Jump, Jumps},
     moment::show_moment,
     source::SourceInfo,
 };
@@ -46,7 +50,7 @@ pub struct Inspection {
     pub sessions: usize,
     /// Median number of bars in a session.
     pub bars_per_session: usize,
-    /// First open and last close on the market's clock, where most sessions agree.
+    /// First open and last close on the market's clock, where most sessions agree; on the days on which they mostly are.
     pub session_hours: Option<(LocalTime, LocalTime)>,
     /// Zone of that clock.
     pub session_zone: String,
@@ -54,11 +58,11 @@ pub struct Inspection {
     pub price_range: (String, String),
     /// Bars with open, high, low and close equal.
     pub flat_bars: usize,
-    /// Least, median and largest spread at the close in price units; `None` on trade bars.
+    /// Least, median and largest spread at the close in price units; `None` on trade bars. A median above 131,071 is to five digits.
     pub spread_units: Option<(i32, i32, i32)>,
     /// Mean volume in lots and bars with none; `None` where the file has no volume.
     pub volume: Option<(f64, usize)>,
-    /// Moves from one bar to the next that look like splits of shares that were not adjusted.
+    /// Moves from one bar to the next that look like splits of shares that were not adjusted; the first 65,536.
     pub split_like: Vec<Jump>,
     /// Volume per hour that stands in where the file has none.
     pub preset_volume_lots_per_hour: i64,
@@ -68,70 +72,157 @@ pub struct Inspection {
 
 /// Looks bars over.
 pub fn inspect(bars: &Bars) -> Inspection {
-    let rows = bars.len();
-    let mids = bars.mids();
-    let gaps: Vec<Gap> =
-        (0..rows).map(|row| Gap { row, seconds: bars.gap_seconds(row) }).filter(|g| g.seconds > 0).collect();
-    let mut starts: Vec<usize> =
-        gaps.iter().filter(|g| g.seconds >= SESSION_BREAK_S).map(|g| g.row).collect();
-    if rows > 0 {
-        starts.insert(0, 0);
+    let mut inspector = Inspector::new(&bars.heading());
+    (0..bars.len()).for_each(|i| inspector.push(&bars.bar(i)));
+    inspector.finish()
+}
+
+/// Looks bars over as they go by. What it holds does not grow with them, but for the different lengths of sessions (at most the
+/// square root of twice the bars) and the different hours that they keep.
+pub struct Inspector {
+    heading: Heading,
+    zone: Option<TimeZone>,
+    rows: usize,
+    before: Option<Bar>,
+    gaps: usize,
+    longest_gap: Option<Gap>,
+    /// The first bar's number and open of the session that goes on.
+    session: (usize, i64),
+    /// Sessions by their number of bars.
+    lengths: BTreeMap<usize, usize>,
+    /// Sessions by their first open and last close on the market's clock: seconds of day, and weekdays.
+    hours: BTreeMap<(u32, u32), BTreeMap<(u8, u8), usize>>,
+    low: i32,
+    high: i32,
+    flat_bars: usize,
+    spread: Option<(i32, i32)>,
+    spreads: Histogram,
+    lots: f64,
+    bars_without_lots: usize,
+    jumps: Jumps,
+}
+
+impl Inspector {
+    /// Of the bars that `heading` is of.
+    pub fn new(heading: &Heading) -> Self {
+        Self {
+            zone: heading.instrument.session_zone().ok(),
+            heading: heading.clone(),
+            rows: 0,
+            before: None,
+            gaps: 0,
+            longest_gap: None,
+            session: (0, 0),
+            lengths: BTreeMap::new(),
+            hours: BTreeMap::new(),
+            low: i32::MAX,
+            high: i32::MIN,
+            flat_bars: 0,
+            spread: None,
+            spreads: Histogram::new(17),
+            lots: 0.0,
+            bars_without_lots: 0,
+            jumps: Jumps::new(),
+        }
     }
-    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([rows]).collect();
-    let mut lengths: Vec<usize> = starts.iter().zip(&ends).map(|(start, end)| end - start).collect();
-    lengths.sort_unstable();
-    let mut spreads: Vec<i32> = (0..rows).filter_map(|i| bars.spread_units(i)).collect();
-    spreads.sort_unstable();
-    let decimal = |units: Option<i32>| units.map(|u| bars.instrument.price(u).normalize().to_string());
-    let zero = bars.volume_lots.iter().filter(|&&v| v == 0).count();
-    let total: f64 = bars.volume_lots.iter().map(|&v| v as f64).sum();
-    Inspection {
-        instrument: bars.instrument.name.clone(),
-        rows,
-        span_ns: (
-            bars.open_ns.first().copied().unwrap_or_default(),
-            bars.close_ns.last().copied().unwrap_or_default(),
-        ),
-        bar_seconds: bars.source.bar_seconds,
-        periods_per_year: bars.periods_per_year(),
-        gaps: gaps.len(),
-        longest_gap: gaps.iter().copied().max_by_key(|g| (g.seconds, std::cmp::Reverse(g.row))),
-        sessions: starts.len(),
-        bars_per_session: lengths.get(lengths.len() / 2).copied().unwrap_or(0),
-        session_hours: session_hours(bars, &starts, &ends),
-        session_zone: bars.instrument.session.time_zone.clone(),
-        price_range: (
-            decimal(mids.low.iter().min().copied()).unwrap_or_default(),
-            decimal(mids.high.iter().max().copied()).unwrap_or_default(),
-        ),
-        flat_bars: (0..rows)
-            .filter(|&i| mids.high[i] == mids.low[i] && mids.open[i] == mids.close[i])
-            .count(),
-        spread_units: spreads.first().zip(spreads.last()).map(|(&a, &z)| (a, spreads[spreads.len() / 2], z)),
-        volume: bars.has_volume.then(|| (total / rows.max(1) as f64, zero)),
-        split_like: split_like(bars),
-        preset_volume_lots_per_hour: bars.instrument.preset_volume_lots_per_hour,
-        source: bars.source.clone(),
+
+    /// Takes the next bar.
+    pub fn push(&mut self, bar: &Bar) {
+        match self.before {
+            None => self.session = (self.rows, bar.open_ns),
+            Some(before) => {
+                let gap = Gap { row: self.rows, seconds: seconds_up(before.close_ns, bar.open_ns) };
+                self.gaps += usize::from(gap.seconds > 0);
+                if gap.seconds > self.longest_gap.map_or(0, |longest| longest.seconds) {
+                    self.longest_gap = Some(gap);
+                }
+                if gap.seconds >= SESSION_BREAK_S {
+                    self.end_session(&before);
+                    self.session = (self.rows, bar.open_ns);
+                }
+            }
+        }
+        let [open, high, low, close] = bar.mids();
+        self.low = self.low.min(low);
+        self.high = self.high.max(high);
+        self.flat_bars += usize::from(high == low && open == close);
+        if let Some(ask) = bar.ask {
+            let spread = ask[3] - bar.bid[3];
+            let (least, most) = self.spread.unwrap_or((spread, spread));
+            self.spread = Some((least.min(spread), most.max(spread)));
+            self.spreads.push(f64::from(spread));
+        }
+        self.lots += bar.volume_lots as f64;
+        self.bars_without_lots += usize::from(bar.volume_lots == 0);
+        self.jumps.push(bar);
+        self.before = Some(*bar);
+        self.rows += 1;
+    }
+
+    fn end_session(&mut self, last: &Bar) {
+        let (first, open_ns) = self.session;
+        *self.lengths.entry(self.rows - first).or_default() += 1;
+        if let Some(zone) = &self.zone {
+            let (open, close) = (local(open_ns, zone), local(last.close_ns, zone));
+            let days = self.hours.entry((open.second, close.second)).or_default();
+            *days.entry((open.weekday, close.weekday)).or_default() += 1;
+        }
+    }
+
+    /// What the bars are like.
+    pub fn finish(mut self) -> Inspection {
+        if let Some(last) = self.before {
+            self.end_session(&last);
+        }
+        let session_hours = self.session_hours();
+        let Self { heading, rows, .. } = self;
+        let price = |units: i32| match rows {
+            0 => String::new(),
+            _ => heading.instrument.price(units).normalize().to_string(),
+        };
+        let median = self.spreads.median().unwrap_or_default() as i32;
+        Inspection {
+            instrument: heading.instrument.name.clone(),
+            rows,
+            span_ns: heading.span_ns,
+            bar_seconds: heading.source.bar_seconds,
+            periods_per_year: heading.periods_per_year(),
+            gaps: self.gaps,
+            longest_gap: self.longest_gap,
+            sessions: self.lengths.values().sum(),
+            bars_per_session: middle(&self.lengths).copied().unwrap_or(0),
+            session_hours,
+            session_zone: heading.instrument.session.time_zone.clone(),
+            price_range: (price(self.low), price(self.high)),
+            flat_bars: self.flat_bars,
+            spread_units: self.spread.map(|(least, most)| (least, median, most)),
+            volume: heading.has_volume.then(|| (self.lots / rows.max(1) as f64, self.bars_without_lots)),
+            split_like: self.jumps.finish(),
+            preset_volume_lots_per_hour: heading.instrument.preset_volume_lots_per_hour,
+            source: heading.source,
+        }
+    }
+
+    /// Hours that more than half of the sessions keep, on the days of most of those.
+    fn session_hours(&self) -> Option<(LocalTime, LocalTime)> {
+        let sessions: usize = self.lengths.values().sum();
+        let (hours, days) =
+            self.hours.iter().find(|(_, days)| days.values().sum::<usize>() * 2 > sessions)?;
+        let (days, _) = days.iter().max_by_key(|(days, count)| (**count, std::cmp::Reverse(**days)))?;
+        let moment = |weekday, second| LocalTime { weekday, second };
+        (sessions > 1).then_some((moment(days.0, hours.0), moment(days.1, hours.1)))
     }
 }
 
-/// Hours that more than half of the sessions keep.
-fn session_hours(bars: &Bars, starts: &[usize], ends: &[usize]) -> Option<(LocalTime, LocalTime)> {
-    let zone = bars.instrument.session_zone().ok()?;
-    let hours: Vec<(LocalTime, LocalTime)> = starts
-        .iter()
-        .zip(ends)
-        .map(|(&start, &end)| (local(bars.open_ns[start], &zone), local(bars.close_ns[end - 1], &zone)))
-        .collect();
-    let same = |a: &(LocalTime, LocalTime), b: &(LocalTime, LocalTime)| {
-        (a.0.second, a.1.second) == (b.0.second, b.1.second)
-    };
-    // A majority, if there is one, holds the middle of the sorted list.
-    let mut sorted = hours.clone();
-    sorted.sort_unstable_by_key(|h| (h.0.second, h.1.second));
-    let middle = *sorted.get(sorted.len() / 2)?;
-    let agreeing = hours.iter().filter(|h| same(h, &middle)).count();
-    (hours.len() > 1 && agreeing * 2 > hours.len()).then_some(middle)
+/// The middle of numbers that occur so many times; of an even count the upper one.
+fn middle(counts: &BTreeMap<usize, usize>) -> Option<&usize> {
+    let half = counts.values().sum::<usize>() / 2;
+    let mut below = 0;
+    let found = counts.iter().find(|(_, count)| {
+        below += **count;
+        below > half
+    });
+    found.map(|(number, _)| number)
 }
 
 fn span(seconds: i64) -> String {
