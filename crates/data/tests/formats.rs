@@ -8,6 +8,10 @@ use foxhunt_data::{
     write_parquet,
 };
 
+#[allow(unreachable_pub, dead_code, reason = "the fuzzer's own library")]
+#[path = "../../../fuzz/check.rs"]
+mod check;
+
 const TEXT: &str = "time,open,high,low,close,volume\n\
                     2020-01-01T00:00:00Z,1.1,1.2,1.0,1.15,5000\n\
                     2020-01-01T01:00:00Z,1.15,1.25,1.1,1.2,6000\n\
@@ -18,7 +22,10 @@ fn options() -> LoadOptions {
 }
 
 fn read(bytes: impl Into<Vec<u8>>) -> Result<Bars, DataError> {
-    load_bytes("a.csv", bytes.into(), &options())
+    let bytes = bytes.into();
+    let loaded = load_bytes("a.csv", bytes.clone(), &options());
+    check::alike("a.csv", bytes, &options(), &loaded);
+    loaded
 }
 
 fn assert_same(bars: &Bars, expected: &Bars, what: &str) {

@@ -8,6 +8,10 @@ use foxhunt_data::{
     plot, presets, write_parquet,
 };
 
+#[allow(unreachable_pub, dead_code, reason = "the fuzzer's own library")]
+#[path = "../../../fuzz/check.rs"]
+mod check;
+
 /// A small generator (SplitMix64), so that a failure replays: the seed is the number of the case. Some cases stay whole.
 struct Random(u64);
 
@@ -216,7 +220,11 @@ fn mutated_files_never_panic_and_never_break_a_promise() {
         let bytes = mutate(seeds[random.below(seeds.len())], random);
         let instrument = Some(instruments[random.below(instruments.len())].clone());
         let options = LoadOptions { instrument, ..options(random) };
-        match load_bytes("mutated", bytes, &options) {
+        let loaded = load_bytes("mutated", bytes.clone(), &options);
+        if case % 4 == 0 {
+            check::alike("mutated", bytes, &options, &loaded);
+        }
+        match loaded {
             Err(error) => {
                 assert!(error.to_string().starts_with("mutated"), "case {case}: {error}");
                 refused += 1;
