@@ -2,6 +2,7 @@
 //! them to the checks, row by row. Nothing holds more than the first rows.
 
 pub(crate) mod columns;
+mod compact;
 pub(crate) mod dbn;
 pub(crate) mod delimited;
 pub(crate) mod google;
@@ -12,6 +13,7 @@ mod json_text;
 pub(crate) mod layout;
 pub(crate) mod lines;
 pub(crate) mod numbers;
+mod pages;
 pub(crate) mod parquet;
 pub(crate) mod row;
 mod symbols;
