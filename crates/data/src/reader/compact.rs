@@ -1,11 +1,18 @@
-//! Headers of Parquet's pages, as far as room for a page is made by them: Thrift's compact protocol, read without trust.
+//! Parquet's directory and the headers of its pages, as far as room is made and time is spent by what they say: Thrift's compact
+//! protocol, read without trust.
 
 use std::io::{self, Read};
 
 use parquet::errors::ParquetError;
 
-/// Structs in structs that a header may have.
-const MAX_DEPTH: usize = 16;
+/// Structs and lists in one another that there may be.
+const MAX_DEPTH: usize = 32;
+
+/// Whether a struct of at most `most` bytes is whole: no list in it has more elements than bytes.
+pub(super) fn is_whole(from: impl Read, most: u64) -> bool {
+    const STRUCT: u8 = 12;
+    Compact { from, left: most }.skip(STRUCT, 0).is_ok()
+}
 
 /// What the header of a page says of its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,5 +169,8 @@ mod tests {
         assert!(read(&[0x18, 0xff, 0xff, 0xff, 0xff, 0x7f], u64::MAX).is_err());
         assert!(read(&[0x19, 0xf3, 0xff, 0xff, 0xff, 0xff, 0x7f], 99).is_err());
         assert!(read(&[0x1c; 99], 99).is_err());
+        // A list of two billion truths, which some readers take to need no bytes.
+        assert!(is_whole(&[0x19, 0x21, 0x01, 0x02, 0x00][..], 5));
+        assert!(!is_whole(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00][..], 8));
     }
 }

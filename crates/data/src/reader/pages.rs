@@ -15,7 +15,7 @@ use parquet::{
     schema::types::Type,
 };
 
-use super::compact::PageHeader;
+use super::compact::{self, PageHeader};
 
 /// A page may be this large whatever its column says of its size: not all that write Parquet say it right.
 const COMMON_BYTES: u64 = 64 << 20;
@@ -42,6 +42,24 @@ fn most_unpacked(codec: Compression, packed: u64) -> u64 {
 pub(super) fn place(column: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     u64::try_from(start).ok().zip(u64::try_from(column.compressed_size()).ok())
+}
+
+/// Looks at the directory at the end of a file: the Parquet crate goes through as many elements as a list says that it has.
+pub(super) fn check_directory<R: ChunkReader>(file: &R) -> Result<()> {
+    let Some(tail) = file.len().checked_sub(8) else { return refuse("it is too short".into()) };
+    let last = file.get_bytes(tail, 8)?;
+    let Some((length, b"PAR1")) = last.split_first_chunk() else {
+        return refuse("it does not end like Parquet: it is cut short, or encrypted".into());
+    };
+    let length = u64::from(u32::from_le_bytes(*length));
+    let Some(start) = tail.checked_sub(length) else {
+        return refuse("its directory is longer than the file".into());
+    };
+    if compact::is_whole(file.get_read(start)?, length) {
+        Ok(())
+    } else {
+        refuse("its directory is damaged".into())
+    }
 }
 
 /// Looks at the header of each page of a column: none may be larger, packed or unpacked, than its column and its codec can have it.

@@ -115,7 +115,11 @@ fn table<R: ChunkReader + 'static>(
     origin: &Origin,
 ) -> Result<(Box<dyn Rows>, Facts), DataError> {
     let length = reader.len();
-    let reader = guarded(|| SerializedFileReader::new(reader)).map_err(|e| damaged(origin, e))?;
+    let reader = guarded(|| {
+        pages::check_directory(&reader)?;
+        SerializedFileReader::new(reader)
+    })
+    .map_err(|e| damaged(origin, e))?;
     if !fits(reader.metadata(), length) {
         return Err(damaged(origin, "its directory points outside the file"));
     }
