@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::{
     bars::{Bar, Bars, seconds_up},
     heading::Heading,
-    inspect::Inspection,
+    inspection::Inspection,
     moment::show_moment,
 };
 

@@ -50,9 +50,14 @@ fn every_policy_stands_in_the_documentation() {
         assert!(page.contains(&format!("`{name}`")), "docs/data.md does not name {name}");
     }
     let here = |name: &str| {
-        [tests.as_str(), include_str!("../refusals.rs"), include_str!("../formats.rs")]
-            .iter()
-            .any(|t| t.contains(&format!("fn {name}(")))
+        [
+            tests.as_str(),
+            include_str!("../refusals.rs"),
+            include_str!("../formats.rs"),
+            include_str!("../damage.rs"),
+        ]
+        .iter()
+        .any(|t| t.contains(&format!("fn {name}(")))
     };
     let (_, faults) = page.split_once("\n## Faults").unwrap();
     let rows = faults.lines().filter(|l| l.starts_with("| ") && l.matches('|').count() >= 5);
