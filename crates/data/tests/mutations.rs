@@ -141,6 +141,18 @@ fn dbn_bars() -> Vec<u8> {
     bytes
 }
 
+#[test]
+fn a_record_that_is_shorter_than_its_kind_is_refused() {
+    let mut bytes = dbn_bars();
+    // A record's length in words of four bytes is its first byte.
+    let second = bytes.len() - size_of::<dbn::OhlcvMsg>();
+    assert_eq!(bytes[second], 14);
+    bytes[second] = 10;
+    let options = LoadOptions { instrument: Some(presets::eurusd()), ..LoadOptions::default() };
+    let message = load_bytes("a.dbn", bytes, &options).unwrap_err().to_string();
+    assert_eq!(message, "a.dbn, line 2: is a record that is cut short; fetch the file again");
+}
+
 /// Options that change how a file is read.
 fn options(random: &mut Random) -> LoadOptions {
     let maps = ["time=#1,close=#2", "volume=none", "open=o,symbol=none", "time=date,bid_open=#2,ask_open=#3"];

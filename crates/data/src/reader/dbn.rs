@@ -63,14 +63,13 @@ impl Rows for Dbn {
         self.record += 1;
         let record = self.decoder.decode_record_ref().map_err(|e| damaged(&self.origin, self.record, &e))?;
         let Some(record) = record else { return Ok(false) };
+        let refuse = |problem, fix| DataError::line(&self.origin.path, self.record, problem, fix);
+        // The crate panics at a record that is shorter than its kind.
+        if record.has::<OhlcvMsg>() && record.header().record_size() < size_of::<OhlcvMsg>() {
+            return Err(refuse("is a record that is cut short", "fetch the file again"));
+        }
         let Some(bar) = record.get::<OhlcvMsg>() else {
-            let problem = "is a record of another kind than bars";
-            return Err(DataError::line(
-                &self.origin.path,
-                self.record,
-                problem,
-                "ask for one schema of bars",
-            ));
+            return Err(refuse("is a record of another kind than bars", "ask for one schema of bars"));
         };
         row.start(self.record);
         row.push_fmt(format_args!("{}", bar.hd.ts_event));
