@@ -8,7 +8,7 @@ use foxhunt_data::{
     sample, write_parquet,
 };
 
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's own library")]
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
 #[path = "../../../fuzz/check.rs"]
 mod check;
 

@@ -10,7 +10,7 @@ use std::{
 
 use foxhunt_data::{Bars, DataError, LoadOptions, Ohlc, RangePolicy, presets};
 
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's own library")]
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
 #[path = "../../../fuzz/check.rs"]
 mod check;
 

@@ -6,7 +6,7 @@ use foxhunt_data::{
     Bars, DataError, DateOrder, Decimal, LoadOptions, RangePolicy, StampSide, load, load_bytes, presets,
 };
 
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's own library")]
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
 #[path = "../../../fuzz/check.rs"]
 mod check;
 

@@ -113,7 +113,11 @@ fn a_file_that_is_written_to_meanwhile_is_refused() {
     let options = LoadOptions { instrument: Some(presets::eurusd()), ..LoadOptions::default() };
     let mut bars = BarStream::open(file.path(), &options).unwrap();
     let mut opens = Vec::new();
-    bars.each(|bar| Ok(opens.push(bar.open_ns))).unwrap();
+    bars.each(|bar| {
+        opens.push(bar.open_ns);
+        Ok(())
+    })
+    .unwrap();
     assert_eq!(opens, [1_577_836_800_000_000_000, 1_577_836_860_000_000_000]);
     file.write_all(b"1577836920,1.1,1.2,1.0,1.1,5\n").unwrap();
     file.flush().unwrap();

@@ -184,7 +184,7 @@ mod tests {
             stamp_ns: (i * 7_919 % 1_009) as i64 - 500,
             bid: [i as i32, i32::MAX, -1, 3],
             ask: quoted.then_some([4, 5, i32::MIN, i as i32]),
-            lots: (i % 3 > 0).then_some(i64::MIN + i as i64),
+            lots: (!i.is_multiple_of(3)).then_some(i64::MIN + i as i64),
         }
     }
 
@@ -204,7 +204,11 @@ mod tests {
             for sorter in &mut sorters {
                 for _ in 0..2 {
                     let mut merged = Vec::new();
-                    sorter.each(&mut |row| Ok(merged.push(*row))).unwrap();
+                    let mut keep = |row: &GridRow| {
+                        merged.push(*row);
+                        Ok(())
+                    };
+                    sorter.each(&mut keep).unwrap();
                     assert_eq!(merged, right);
                 }
             }

@@ -2,7 +2,7 @@
 //! it does.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's own library")]
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
 #[path = "../../../../fuzz/check.rs"]
 mod check;
 mod columns;
