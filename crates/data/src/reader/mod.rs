@@ -6,6 +6,7 @@ mod compact;
 pub(crate) mod dbn;
 pub(crate) mod delimited;
 pub(crate) mod google;
+mod guard;
 pub(crate) mod head;
 pub(crate) mod header;
 pub(crate) mod json;

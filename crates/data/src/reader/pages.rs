@@ -27,7 +27,8 @@ fn refuse<T>(problem: String) -> Result<T> {
 /// The most bytes that a codec makes of so many.
 fn most_unpacked(codec: Compression, packed: u64) -> u64 {
     let times = match codec {
-        Compression::UNCOMPRESSED => return packed,
+        // No room is made by it: the page is taken as it is stored.
+        Compression::UNCOMPRESSED => return u64::MAX,
         // A copy of 64 bytes takes up three.
         Compression::SNAPPY => 22,
         // A match of 258 bytes takes up two bits.

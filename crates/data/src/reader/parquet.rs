@@ -1,11 +1,5 @@
 //! Apache Parquet: any flat table whose columns are named like those of text, and what `convert` writes.
 
-use std::{
-    cell::Cell,
-    panic::{self, AssertUnwindSafe, catch_unwind},
-    sync::Once,
-};
-
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical},
     errors::ParquetError,
@@ -18,6 +12,7 @@ use parquet::{
 };
 
 use super::{
+    guard,
     pages::{self, Bounded},
     row::{Facts, Row, Rows},
 };
@@ -66,33 +61,13 @@ fn damaged(origin: &Origin, e: impl std::fmt::Display) -> DataError {
     )
 }
 
-thread_local! {
-    /// A step of the Parquet crate runs in this thread.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a step of the Parquet crate. Its readers of rows answer some damage with a panic; here that is a refusal like any
-/// other, without the panic's own message, and what the step held is dropped with it. The crate starts no threads.
+/// Runs a step of the Parquet crate, whose readers of rows answer some damage with a panic.
 fn guarded<T>(step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
-    static QUIET: Once = Once::new();
-    QUIET.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !GUARDED.get() {
-                before(info);
-            }
-        }));
-    });
-    GUARDED.set(true);
-    let done = catch_unwind(AssertUnwindSafe(step));
-    GUARDED.set(false);
-    match done {
-        Ok(done) => done.map_err(|e| match e {
-            ParquetError::General(why) => why,
-            other => other.to_string(),
-        }),
-        Err(_) => Err("it is damaged".into()),
-    }
+    let why = |e| match e {
+        ParquetError::General(why) => why,
+        other => other.to_string(),
+    };
+    guard::guarded(|| step().map_err(why))
 }
 
 /// Whether all that the directory names lies within the file.
@@ -239,16 +214,4 @@ fn time(ns: Option<i64>, utc: bool, row: &mut Row) -> bool {
         row.push(stamp.to_string().trim_end_matches('Z'));
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_of_the_parquet_crate_is_a_refusal() {
-        assert_eq!(guarded::<()>(|| panic!("index out of bounds")), Err("it is damaged".to_owned()));
-        assert_eq!(guarded(|| Ok(1)), Ok(1));
-        assert!(!GUARDED.get());
-    }
 }
