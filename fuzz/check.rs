@@ -1,7 +1,9 @@
 //! What must hold of any bytes: they are refused with the file's name, or become what keeps its promises. The fuzzer runs
 //! this, and so does an ordinary test over the corpus.
 
-use foxhunt_data::{Bars, Instrument, LoadOptions, Positions, inspect, load_bytes, presets, sample};
+use foxhunt_data::{
+    BarStream, Bars, DataError, Instrument, LoadOptions, Positions, inspect, load_bytes, presets, sample,
+};
 
 /// The targets, as the files of `targets` are called.
 pub const TARGETS: [&str; 7] = ["text", "json", "packed", "parquet", "dbn", "instrument", "positions"];
@@ -32,11 +34,34 @@ fn bars(start: &[u8], bytes: &[u8]) {
     let file = [start, bytes].concat();
     for instrument in [presets::eurusd(), presets::us_equity("X")] {
         let options = LoadOptions { instrument: Some(instrument), ..LoadOptions::default() };
-        match load_bytes("fuzzed_20140505", file.clone(), &options) {
+        let loaded = load_bytes("fuzzed_20140505", file.clone(), &options);
+        alike("fuzzed_20140505", file.clone(), &options, &loaded);
+        match loaded {
             Ok(bars) => sound(&bars),
             Err(e) => assert!(e.to_string().starts_with("fuzzed_20140505"), "{e}"),
         }
     }
+}
+
+/// Bars that are taken one after the other are those that are held, and refusals are the same.
+///
+/// # Panics
+/// If they are not.
+pub fn alike(path: &str, file: Vec<u8>, options: &LoadOptions, loaded: &Result<Bars, DataError>) {
+    let streamed = BarStream::from_bytes(path, file, options);
+    let (mut stream, bars) = match (streamed, loaded) {
+        (Ok(stream), Ok(bars)) => (stream, bars),
+        (Err(a), Err(b)) => return assert_eq!(a.to_string(), b.to_string()),
+        (a, b) => panic!("streamed {:?}, loaded {:?}", a.err().map(|e| e.to_string()), b.as_ref().err()),
+    };
+    assert_eq!(*stream.heading(), bars.heading());
+    let mut at = 0;
+    let each = stream.each(|bar| {
+        assert_eq!(*bar, bars.bar(at));
+        at += 1;
+        Ok(())
+    });
+    assert!(each.is_ok() && at == bars.len());
 }
 
 fn sound(bars: &Bars) {

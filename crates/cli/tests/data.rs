@@ -76,6 +76,41 @@ fn a_file_is_converted_and_says_of_itself_what_was_understood() {
 }
 
 #[test]
+fn parts_and_rows_in_any_order_are_converted_to_the_same_bars() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = sample(1000);
+    let (header, rows) = all.split_once('\n').unwrap();
+    let mut rows: Vec<&str> = rows.lines().collect();
+    let write = |name: &str, rows: &[&str]| {
+        fs::write(folder.path().join(name), format!("{header}\n{}\n", rows.join("\n"))).unwrap();
+    };
+    write("whole.csv", &rows);
+    write("a.csv", &rows[..400]);
+    write("b.csv", &rows[400..]);
+    rows.reverse();
+    write("newest.csv", &rows);
+    rows.swap(3, 700);
+    write("mixed.csv", &rows);
+    let told = |files: &str, out: &str| {
+        let convert = format!("data convert {files} --instrument EUR/USD --out {out}");
+        assert!(foxhunt(folder.path(), &convert).works().out.contains("1000 bars"));
+        let told = foxhunt(folder.path(), &format!("data inspect {out}")).works().out;
+        // All but the file's name and hash.
+        told.lines().skip(2).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    let right = told("whole.csv", "whole.parquet");
+    for (files, out) in
+        [("a.csv b.csv", "parts.parquet"), ("newest.csv", "newest.parquet"), ("mixed.csv", "mixed.parquet")]
+    {
+        assert_eq!(told(files, out), right, "{files}");
+    }
+    foxhunt(folder.path(), "data convert b.csv a.csv --instrument EUR/USD --out wrong.parquet")
+        .fails(3, &["a.csv", "order of time"]);
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 5 + 4, "{left:?}");
+}
+
+#[test]
 fn features_are_written_and_listed() {
     let folder = tempfile::tempdir().unwrap();
     let run = |options: &str| foxhunt(folder.path(), &format!("features {options}"));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
-use crate::{instrument::Instrument, source::SourceInfo};
+use crate::{heading::Heading, instrument::Instrument, source::SourceInfo};
 
 /// Seconds of the year that rates and annual figures are stated for: 365 days.
 pub const YEAR_SECONDS: i64 = 31_536_000;
@@ -33,6 +33,24 @@ impl Ohlc {
         self.close.extend(next.close);
     }
 
+    /// All four, in the order of their names.
+    pub(crate) fn columns(&mut self) -> [&mut Vec<i32>; 4] {
+        [&mut self.open, &mut self.high, &mut self.low, &mut self.close]
+    }
+
+    /// Open, high, low and close of a row.
+    pub(crate) fn row(&self, i: usize) -> [i32; 4] {
+        [self.open[i], self.high[i], self.low[i], self.close[i]]
+    }
+
+    pub(crate) fn push(&mut self, row: [i32; 4]) {
+        self.columns().into_iter().zip(row).for_each(|(column, price)| column.push(price));
+    }
+
+    pub(crate) fn set(&mut self, i: usize, row: [i32; 4]) {
+        self.columns().into_iter().zip(row).for_each(|(column, price)| column[i] = price);
+    }
+
     fn slice(&self, range: Range<usize>) -> Self {
         Self {
             open: self.open[range.clone()].to_vec(),
@@ -40,6 +58,28 @@ impl Ohlc {
             low: self.low[range.clone()].to_vec(),
             close: self.close[range].to_vec(),
         }
+    }
+}
+
+/// One bar: a row of [`Bars`], with all that they promise of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// Moment it opens, ns UTC.
+    pub open_ns: i64,
+    /// Moment it closes, ns UTC.
+    pub close_ns: i64,
+    /// Open, high, low and close of the bid of a quote bar; its only prices otherwise. In price units.
+    pub bid: [i32; 4],
+    /// The same of the ask, on a quote bar.
+    pub ask: Option<[i32; 4]>,
+    /// Traded volume in lots.
+    pub volume_lots: i64,
+}
+
+impl Bar {
+    /// Open, high, low and close of the mid in price units; for trade bars the prices themselves.
+    pub fn mids(&self) -> [i32; 4] {
+        std::array::from_fn(|i| half(sum(self.bid[i], self.ask.map(|ask| ask[i]))))
     }
 }
 
@@ -77,6 +117,29 @@ impl Bars {
     /// Whether there is no bar; loading never returns that.
     pub fn is_empty(&self) -> bool {
         self.open_ns.is_empty()
+    }
+
+    /// One row.
+    pub fn bar(&self, i: usize) -> Bar {
+        Bar {
+            open_ns: self.open_ns[i],
+            close_ns: self.close_ns[i],
+            bid: self.bid.row(i),
+            ask: self.ask.as_ref().map(|ask| ask.row(i)),
+            volume_lots: self.volume_lots[i],
+        }
+    }
+
+    /// All but the rows.
+    pub fn heading(&self) -> Heading {
+        Heading {
+            instrument: self.instrument.clone(),
+            source: self.source.clone(),
+            rows: self.len(),
+            span_ns: self.open_ns.first().copied().zip(self.close_ns.last().copied()).unwrap_or_default(),
+            is_quote: self.is_quote(),
+            has_volume: self.has_volume,
+        }
     }
 
     /// Whether bid and ask are apart.
@@ -137,13 +200,7 @@ impl Bars {
 
     /// Bars per year of 31,536,000 s, counted: rows over the time from first open to last close. 0 when empty.
     pub fn periods_per_year(&self) -> f64 {
-        match (self.open_ns.first(), self.close_ns.last()) {
-            (Some(&first), Some(&last)) => {
-                let seconds = (i128::from(last) - i128::from(first)) as f64 / NS_PER_SECOND as f64;
-                self.len() as f64 * YEAR_SECONDS as f64 / seconds
-            }
-            _ => 0.0,
-        }
+        self.heading().periods_per_year()
     }
 
     /// A copy of the rows in `range`, cut to what exists. The first row of a copy has no gap before it.
@@ -168,29 +225,8 @@ impl Bars {
     /// # Errors
     /// [`DataError::File`](crate::DataError) for another instrument, kind of bars or order in time.
     pub fn append(mut self, next: Bars) -> Result<Self, DataError> {
-        let refuse = |problem: String, fix: &str| Err(DataError::file(&next.source.path, problem, fix));
-        if self.instrument != next.instrument {
-            let (a, b) = (&self.instrument.name, &next.instrument.name);
-            return refuse(
-                format!(
-                    "its bars are of {b} and those of {} of {a}, or their price grids differ",
-                    self.source.path
-                ),
-                "name files of one instrument",
-            );
-        }
-        if self.ask.is_some() != next.ask.is_some() || self.has_volume != next.has_volume {
-            return refuse(
-                format!("it has other columns than {} (bid and ask, or volume)", self.source.path),
-                "name files of one kind",
-            );
-        }
-        if self.close_ns.last() > next.open_ns.first() {
-            return refuse(
-                format!("its first bar opens before the last of {} closes", self.source.path),
-                "name the files in order of time, without overlap",
-            );
-        }
+        let mut heading = self.heading();
+        heading.append(next.heading())?;
         self.open_ns.extend(next.open_ns);
         self.close_ns.extend(next.close_ns);
         self.bid.append(next.bid);
@@ -198,7 +234,7 @@ impl Bars {
             ask.append(more);
         }
         self.volume_lots.extend(next.volume_lots);
-        self.source.append(next.source);
+        self.source = heading.source;
         Ok(self)
     }
 }
@@ -212,7 +248,8 @@ fn half(two: i64) -> i32 {
     (two / 2) as i32
 }
 
-fn seconds_up(from_ns: i64, to_ns: i64) -> i64 {
+/// Whole seconds from one moment to another, rounded up.
+pub(crate) fn seconds_up(from_ns: i64, to_ns: i64) -> i64 {
     // The difference of two i64 fits i128; in seconds it fits i64 again.
     let ns = i128::from(to_ns) - i128::from(from_ns);
     let second = i128::from(NS_PER_SECOND);

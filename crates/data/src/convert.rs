@@ -13,11 +13,18 @@ use parquet::{
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde::{Deserialize, Serialize};
 
-use crate::{bars::Bars, error::DataError, instrument::Instrument, source::StampSide};
+use crate::{
+    bars::{Bar, Bars},
+    error::DataError,
+    heading::Heading,
+    instrument::Instrument,
+    reader::columns::PRICES,
+    source::StampSide,
+};
 
 /// Key of the file's metadata.
 pub(crate) const METADATA_KEY: &str = "foxhunt.bars";
-/// Rows of a row group: what a reader holds at once.
+/// Rows of a row group: what the writer holds.
 const GROUP_ROWS: usize = 1 << 17;
 
 /// What a table of bars does not say by itself.
@@ -41,96 +48,126 @@ impl About {
 /// Writes bars as Parquet: `time`, `open` … `close` (or `bid_open` … `ask_close`) and `volume` where the file had it.
 ///
 /// # Errors
-/// [`DataError::File`] naming `path` where a number does not survive as a double, or writing fails.
+/// As [`BarWriter`].
 pub fn write_parquet<W: Write + Send>(path: &str, bars: &Bars, out: W) -> Result<W, DataError> {
-    let failed = |e: &dyn std::fmt::Display| {
-        DataError::file(
-            path,
-            format!("cannot be written ({e})"),
-            "check the folder and the space on the disk",
-        )
-    };
-    let about = About {
-        stamps: bars.source.stamp_side,
-        bar_seconds: bars.source.bar_seconds,
-        source: bars.source.path.clone(),
-        source_sha256: bars.source.sha256.clone(),
-        instrument: bars.instrument.clone(),
-    };
-    let about = toml::to_string(&about).map_err(|e| failed(&e))?;
-    let columns = columns(path, bars)?;
-    write(&columns, stamps(bars), about, out).map_err(|e| failed(&e))
+    let mut writer = BarWriter::new(path, &bars.heading(), out)?;
+    (0..bars.len()).try_for_each(|i| writer.push(&bars.bar(i)))?;
+    writer.finish()
 }
 
-/// A column of prices or volumes: its name and what its integers are multiplied by.
-struct Column<'a> {
+/// Writes bars as they come; a row group is held.
+pub struct BarWriter<W: Write + Send> {
+    path: String,
+    writer: SerializedFileWriter<W>,
+    stamp_side: StampSide,
+    /// Rows that have been written.
+    written: usize,
+    stamps: Vec<i64>,
+    columns: Vec<Column>,
+}
+
+/// A column of prices or volumes: its name, what its integers are multiplied by, and the values of the row group.
+struct Column {
     name: String,
-    values: Values<'a>,
     unit: Decimal,
+    values: Vec<f64>,
 }
 
-enum Values<'a> {
-    Prices(&'a [i32]),
-    Lots(&'a [i64]),
-}
-
-impl Column<'_> {
-    fn value(&self, i: usize) -> Option<f64> {
-        let integer = match self.values {
-            Values::Prices(v) => Decimal::from(v[i]),
-            Values::Lots(v) => Decimal::from(v[i]),
-        };
-        let exact = integer.checked_mul(self.unit)?;
+impl Column {
+    fn value(&self, integer: i64) -> Option<f64> {
+        let exact = Decimal::from(integer).checked_mul(self.unit)?;
         // The double must lead back to the decimal, else the bars of the new file would be others.
         let near = exact.to_f64()?;
         (near.to_string().parse::<Decimal>().ok()? == exact).then_some(near)
     }
 }
 
-fn columns<'a>(path: &str, bars: &'a Bars) -> Result<Vec<Column<'a>>, DataError> {
-    let mut columns = Vec::new();
-    let unit = bars.instrument.price_unit;
-    for (side, prefix) in
-        [(Some(&bars.bid), if bars.is_quote() { "bid_" } else { "" }), (bars.ask.as_ref(), "ask_")]
-    {
-        let Some(side) = side else { continue };
-        for (name, values) in
-            [("open", &side.open), ("high", &side.high), ("low", &side.low), ("close", &side.close)]
-        {
-            columns.push(Column { name: format!("{prefix}{name}"), values: Values::Prices(values), unit });
+impl<W: Write + Send> BarWriter<W> {
+    /// Begins a file of the bars that `heading` is of; `path` is its name in messages.
+    ///
+    /// # Errors
+    /// [`DataError::File`] naming `path` where writing fails.
+    pub fn new(path: &str, heading: &Heading, out: W) -> Result<Self, DataError> {
+        let source = &heading.source;
+        let about = About {
+            stamps: source.stamp_side,
+            bar_seconds: source.bar_seconds,
+            source: source.path.clone(),
+            source_sha256: source.sha256.clone(),
+            instrument: heading.instrument.clone(),
+        };
+        let about = toml::to_string(&about).map_err(|e| failed(path, &e))?;
+        let columns = columns(heading);
+        let writer = begin(&columns, about, out).map_err(|e| failed(path, &e))?;
+        let (stamp_side, path) = (source.stamp_side, path.to_owned());
+        Ok(Self { path, writer, stamp_side, written: 0, stamps: Vec::new(), columns })
+    }
+
+    /// Takes the next bar.
+    ///
+    /// # Errors
+    /// [`DataError::File`] where a number does not survive as a double, or writing fails.
+    pub fn push(&mut self, bar: &Bar) -> Result<(), DataError> {
+        self.stamps.push(match self.stamp_side {
+            StampSide::Open => bar.open_ns,
+            StampSide::Close => bar.close_ns,
+        });
+        let prices = bar.bid.into_iter().chain(bar.ask.into_iter().flatten()).map(i64::from);
+        for (column, integer) in self.columns.iter_mut().zip(prices.chain([bar.volume_lots])) {
+            let Some(value) = column.value(integer) else {
+                let row = self.written + self.stamps.len() - 1;
+                let problem =
+                    format!("cannot hold {} of bar {row}: it has more digits than a double", column.name);
+                let fix = "give an instrument with a larger lot or coarser price_unit";
+                return Err(DataError::file(&self.path, problem, fix));
+            };
+            column.values.push(value);
         }
+        if self.stamps.len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
-    if bars.has_volume {
-        let (values, unit) = (Values::Lots(&bars.volume_lots), bars.instrument.lot);
-        columns.push(Column { name: "volume".into(), values, unit });
-    }
-    for column in &columns {
-        if let Some(i) = (0..bars.len()).find(|&i| column.value(i).is_none()) {
-            let problem = format!("cannot hold {} of bar {i}: it has more digits than a double", column.name);
-            return Err(DataError::file(
-                path,
-                problem,
-                "give an instrument with a larger lot or coarser price_unit",
-            ));
+
+    /// Writes what is held and the footer.
+    ///
+    /// # Errors
+    /// [`DataError::File`] where writing fails.
+    pub fn finish(mut self) -> Result<W, DataError> {
+        if !self.stamps.is_empty() {
+            self.write_group()?;
         }
+        self.writer.into_inner().map_err(|e| failed(&self.path, &e))
     }
-    Ok(columns)
+
+    fn write_group(&mut self) -> Result<(), DataError> {
+        write_group(&mut self.writer, &self.stamps, &self.columns).map_err(|e| failed(&self.path, &e))?;
+        self.written += self.stamps.len();
+        self.stamps.clear();
+        self.columns.iter_mut().for_each(|column| column.values.clear());
+        Ok(())
+    }
 }
 
-/// The stamps as the file had them: opens or closes.
-fn stamps(bars: &Bars) -> &[i64] {
-    match bars.source.stamp_side {
-        StampSide::Open => &bars.open_ns,
-        StampSide::Close => &bars.close_ns,
-    }
+fn failed(path: &str, e: &dyn std::fmt::Display) -> DataError {
+    let problem = format!("cannot be written ({e})");
+    DataError::file(path, problem, "check the folder and the space on the disk")
 }
 
-fn write<W: Write + Send>(
-    columns: &[Column<'_>],
-    stamps: &[i64],
+/// The columns after the stamp, in the order in which a bar's numbers are taken.
+fn columns(heading: &Heading) -> Vec<Column> {
+    let sides: &[&str] = if heading.is_quote { &["bid_", "ask_"] } else { &[""] };
+    let prices = sides.iter().flat_map(|side| PRICES.iter().map(move |price| format!("{side}{price}")));
+    let column = |name: String, unit: Decimal| Column { name, unit, values: Vec::new() };
+    let mut columns: Vec<Column> = prices.map(|name| column(name, heading.instrument.price_unit)).collect();
+    if heading.has_volume {
+        columns.push(column("volume".into(), heading.instrument.lot));
+    }
+    columns
+}
+
+fn begin<W: Write + Send>(
+    columns: &[Column],
     about: String,
     out: W,
-) -> Result<W, ParquetError> {
+) -> Result<SerializedFileWriter<W>, ParquetError> {
     let fields: String = columns.iter().map(|c| format!("required double {};", c.name)).collect();
     let schema = format!("message bars {{ required int64 time (TIMESTAMP(NANOS,true)); {fields} }}");
     let schema = Arc::new(parse_message_type(&schema)?);
@@ -140,21 +177,23 @@ fn write<W: Write + Send>(
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_key_value_metadata(Some(vec![KeyValue::new(METADATA_KEY.to_owned(), about)]))
         .build();
-    let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+    SerializedFileWriter::new(out, schema, Arc::new(properties))
+}
+
+fn write_group<W: Write + Send>(
+    writer: &mut SerializedFileWriter<W>,
+    stamps: &[i64],
+    columns: &[Column],
+) -> Result<(), ParquetError> {
     let missing = || ParquetError::General("the schema has fewer columns".into());
-    for start in (0..stamps.len()).step_by(GROUP_ROWS) {
-        let range = start..(start + GROUP_ROWS).min(stamps.len());
-        let mut group = writer.next_row_group()?;
+    let mut group = writer.next_row_group()?;
+    let mut open = group.next_column()?.ok_or_else(missing)?;
+    open.typed::<Int64Type>().write_batch(stamps, None, None)?;
+    open.close()?;
+    for column in columns {
         let mut open = group.next_column()?.ok_or_else(missing)?;
-        open.typed::<Int64Type>().write_batch(&stamps[range.clone()], None, None)?;
+        open.typed::<DoubleType>().write_batch(&column.values, None, None)?;
         open.close()?;
-        for column in columns {
-            let values: Vec<f64> = range.clone().filter_map(|i| column.value(i)).collect();
-            let mut open = group.next_column()?.ok_or_else(missing)?;
-            open.typed::<DoubleType>().write_batch(&values, None, None)?;
-            open.close()?;
-        }
-        group.close()?;
     }
-    writer.into_inner()
+    group.close().map(|_| ())
 }

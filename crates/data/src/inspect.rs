@@ -1,257 +1,172 @@
-//! What a file holds, in numbers and in words.
+//! What bars are like, from running statistics.
 
-use std::fmt;
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
 
 use crate::{
-    bars::Bars,
+    bars::{Bar, Bars, seconds_up},
     calendar::{LocalTime, local},
-    jumps::{Jump, split_like},
-    moment::show_moment,
-    source::SourceInfo,
+    heading::Heading,
+    histogram::Histogram,
+    inspection::{Gap, Inspection},
+    jumps::Jumps,
 };
 
 /// A pause this long ends a session.
 const SESSION_BREAK_S: i64 = 4 * 3_600;
-/// Jumps that the report names; the plot marks all.
-const SHOWN_JUMPS: usize = 5;
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-
-/// Time between two bars in which there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gap {
-    /// The bar after the gap.
-    pub row: usize,
-    /// Length in seconds.
-    pub seconds: i64,
-}
-
-/// Facts about bars; [`Display`](fmt::Display) is a report for people.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Inspection {
-    /// Name of the instrument.
-    pub instrument: String,
-    /// Number of bars.
-    pub rows: usize,
-    /// First open and last close, ns UTC.
-    pub span_ns: (i64, i64),
-    /// Most common bar length in seconds (as the file was read).
-    pub bar_seconds: i64,
-    /// Bars per year, counted.
-    pub periods_per_year: f64,
-    /// Number of time gaps.
-    pub gaps: usize,
-    /// The longest gap.
-    pub longest_gap: Option<Gap>,
-    /// Runs of bars between pauses of four hours and more.
-    pub sessions: usize,
-    /// Median number of bars in a session.
-    pub bars_per_session: usize,
-    /// First open and last close on the market's clock, where most sessions agree.
-    pub session_hours: Option<(LocalTime, LocalTime)>,
-    /// Zone of that clock.
-    pub session_zone: String,
-    /// Lowest low and highest high in the quote currency (mids on quote bars), as decimal text.
-    pub price_range: (String, String),
-    /// Bars with open, high, low and close equal.
-    pub flat_bars: usize,
-    /// Least, median and largest spread at the close in price units; `None` on trade bars.
-    pub spread_units: Option<(i32, i32, i32)>,
-    /// Mean volume in lots and bars with none; `None` where the file has no volume.
-    pub volume: Option<(f64, usize)>,
-    /// Moves from one bar to the next that look like splits of shares that were not adjusted.
-    pub split_like: Vec<Jump>,
-    /// Volume per hour that stands in where the file has none.
-    pub preset_volume_lots_per_hour: i64,
-    /// Where the bars came from and what was repaired.
-    pub source: SourceInfo,
-}
 
 /// Looks bars over.
 pub fn inspect(bars: &Bars) -> Inspection {
-    let rows = bars.len();
-    let mids = bars.mids();
-    let gaps: Vec<Gap> =
-        (0..rows).map(|row| Gap { row, seconds: bars.gap_seconds(row) }).filter(|g| g.seconds > 0).collect();
-    let mut starts: Vec<usize> =
-        gaps.iter().filter(|g| g.seconds >= SESSION_BREAK_S).map(|g| g.row).collect();
-    if rows > 0 {
-        starts.insert(0, 0);
+    let mut inspector = Inspector::new(&bars.heading());
+    (0..bars.len()).for_each(|i| inspector.push(&bars.bar(i)));
+    inspector.finish()
+}
+
+/// Looks bars over as they go by. What it holds does not grow with them, but for the different lengths of sessions (at most the
+/// square root of twice the bars) and the different hours that they keep.
+pub struct Inspector {
+    heading: Heading,
+    zone: Option<TimeZone>,
+    rows: usize,
+    before: Option<Bar>,
+    gaps: usize,
+    longest_gap: Option<Gap>,
+    /// The first bar's number and open of the session that goes on.
+    session: (usize, i64),
+    /// Sessions by their number of bars.
+    lengths: BTreeMap<usize, usize>,
+    /// Sessions by their first open and last close on the market's clock: seconds of day, and weekdays.
+    hours: BTreeMap<(u32, u32), BTreeMap<(u8, u8), usize>>,
+    low: i32,
+    high: i32,
+    flat_bars: usize,
+    spread: Option<(i32, i32)>,
+    spreads: Histogram,
+    lots: f64,
+    bars_without_lots: usize,
+    jumps: Jumps,
+}
+
+impl Inspector {
+    /// Of the bars that `heading` is of.
+    pub fn new(heading: &Heading) -> Self {
+        Self {
+            zone: heading.instrument.session_zone().ok(),
+            heading: heading.clone(),
+            rows: 0,
+            before: None,
+            gaps: 0,
+            longest_gap: None,
+            session: (0, 0),
+            lengths: BTreeMap::new(),
+            hours: BTreeMap::new(),
+            low: i32::MAX,
+            high: i32::MIN,
+            flat_bars: 0,
+            spread: None,
+            spreads: Histogram::new(17),
+            lots: 0.0,
+            bars_without_lots: 0,
+            jumps: Jumps::new(),
+        }
     }
-    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([rows]).collect();
-    let mut lengths: Vec<usize> = starts.iter().zip(&ends).map(|(start, end)| end - start).collect();
-    lengths.sort_unstable();
-    let mut spreads: Vec<i32> = (0..rows).filter_map(|i| bars.spread_units(i)).collect();
-    spreads.sort_unstable();
-    let decimal = |units: Option<i32>| units.map(|u| bars.instrument.price(u).normalize().to_string());
-    let zero = bars.volume_lots.iter().filter(|&&v| v == 0).count();
-    let total: f64 = bars.volume_lots.iter().map(|&v| v as f64).sum();
-    Inspection {
-        instrument: bars.instrument.name.clone(),
-        rows,
-        span_ns: (
-            bars.open_ns.first().copied().unwrap_or_default(),
-            bars.close_ns.last().copied().unwrap_or_default(),
-        ),
-        bar_seconds: bars.source.bar_seconds,
-        periods_per_year: bars.periods_per_year(),
-        gaps: gaps.len(),
-        longest_gap: gaps.iter().copied().max_by_key(|g| (g.seconds, std::cmp::Reverse(g.row))),
-        sessions: starts.len(),
-        bars_per_session: lengths.get(lengths.len() / 2).copied().unwrap_or(0),
-        session_hours: session_hours(bars, &starts, &ends),
-        session_zone: bars.instrument.session.time_zone.clone(),
-        price_range: (
-            decimal(mids.low.iter().min().copied()).unwrap_or_default(),
-            decimal(mids.high.iter().max().copied()).unwrap_or_default(),
-        ),
-        flat_bars: (0..rows)
-            .filter(|&i| mids.high[i] == mids.low[i] && mids.open[i] == mids.close[i])
-            .count(),
-        spread_units: spreads.first().zip(spreads.last()).map(|(&a, &z)| (a, spreads[spreads.len() / 2], z)),
-        volume: bars.has_volume.then(|| (total / rows.max(1) as f64, zero)),
-        split_like: split_like(bars),
-        preset_volume_lots_per_hour: bars.instrument.preset_volume_lots_per_hour,
-        source: bars.source.clone(),
+
+    /// Takes the next bar.
+    pub fn push(&mut self, bar: &Bar) {
+        match self.before {
+            None => self.session = (self.rows, bar.open_ns),
+            Some(before) => {
+                let gap = Gap { row: self.rows, seconds: seconds_up(before.close_ns, bar.open_ns) };
+                self.gaps += usize::from(gap.seconds > 0);
+                if gap.seconds > self.longest_gap.map_or(0, |longest| longest.seconds) {
+                    self.longest_gap = Some(gap);
+                }
+                if gap.seconds >= SESSION_BREAK_S {
+                    self.end_session(&before);
+                    self.session = (self.rows, bar.open_ns);
+                }
+            }
+        }
+        let [open, high, low, close] = bar.mids();
+        self.low = self.low.min(low);
+        self.high = self.high.max(high);
+        self.flat_bars += usize::from(high == low && open == close);
+        if let Some(ask) = bar.ask {
+            let spread = ask[3] - bar.bid[3];
+            let (least, most) = self.spread.unwrap_or((spread, spread));
+            self.spread = Some((least.min(spread), most.max(spread)));
+            self.spreads.push(f64::from(spread));
+        }
+        self.lots += bar.volume_lots as f64;
+        self.bars_without_lots += usize::from(bar.volume_lots == 0);
+        self.jumps.push(bar);
+        self.before = Some(*bar);
+        self.rows += 1;
+    }
+
+    fn end_session(&mut self, last: &Bar) {
+        let (first, open_ns) = self.session;
+        *self.lengths.entry(self.rows - first).or_default() += 1;
+        if let Some(zone) = &self.zone {
+            let (open, close) = (local(open_ns, zone), local(last.close_ns, zone));
+            let days = self.hours.entry((open.second, close.second)).or_default();
+            *days.entry((open.weekday, close.weekday)).or_default() += 1;
+        }
+    }
+
+    /// What the bars are like.
+    pub fn finish(mut self) -> Inspection {
+        if let Some(last) = self.before {
+            self.end_session(&last);
+        }
+        let session_hours = self.session_hours();
+        let Self { heading, rows, .. } = self;
+        let price = |units: i32| match rows {
+            0 => String::new(),
+            _ => heading.instrument.price(units).normalize().to_string(),
+        };
+        let median = self.spreads.median().unwrap_or_default() as i32;
+        Inspection {
+            instrument: heading.instrument.name.clone(),
+            rows,
+            span_ns: heading.span_ns,
+            bar_seconds: heading.source.bar_seconds,
+            periods_per_year: heading.periods_per_year(),
+            gaps: self.gaps,
+            longest_gap: self.longest_gap,
+            sessions: self.lengths.values().sum(),
+            bars_per_session: middle(&self.lengths).copied().unwrap_or(0),
+            session_hours,
+            session_zone: heading.instrument.session.time_zone.clone(),
+            price_range: (price(self.low), price(self.high)),
+            flat_bars: self.flat_bars,
+            spread_units: self.spread.map(|(least, most)| (least, median, most)),
+            volume: heading.has_volume.then(|| (self.lots / rows.max(1) as f64, self.bars_without_lots)),
+            split_like: self.jumps.finish(),
+            preset_volume_lots_per_hour: heading.instrument.preset_volume_lots_per_hour,
+            source: heading.source,
+        }
+    }
+
+    /// Hours that more than half of the sessions keep, on the days of most of those.
+    fn session_hours(&self) -> Option<(LocalTime, LocalTime)> {
+        let sessions: usize = self.lengths.values().sum();
+        let (hours, days) =
+            self.hours.iter().find(|(_, days)| days.values().sum::<usize>() * 2 > sessions)?;
+        let (days, _) = days.iter().max_by_key(|(days, count)| (**count, std::cmp::Reverse(**days)))?;
+        let moment = |weekday, second| LocalTime { weekday, second };
+        (sessions > 1).then_some((moment(days.0, hours.0), moment(days.1, hours.1)))
     }
 }
 
-/// Hours that more than half of the sessions keep.
-fn session_hours(bars: &Bars, starts: &[usize], ends: &[usize]) -> Option<(LocalTime, LocalTime)> {
-    let zone = bars.instrument.session_zone().ok()?;
-    let hours: Vec<(LocalTime, LocalTime)> = starts
-        .iter()
-        .zip(ends)
-        .map(|(&start, &end)| (local(bars.open_ns[start], &zone), local(bars.close_ns[end - 1], &zone)))
-        .collect();
-    let same = |a: &(LocalTime, LocalTime), b: &(LocalTime, LocalTime)| {
-        (a.0.second, a.1.second) == (b.0.second, b.1.second)
-    };
-    // A majority, if there is one, holds the middle of the sorted list.
-    let mut sorted = hours.clone();
-    sorted.sort_unstable_by_key(|h| (h.0.second, h.1.second));
-    let middle = *sorted.get(sorted.len() / 2)?;
-    let agreeing = hours.iter().filter(|h| same(h, &middle)).count();
-    (hours.len() > 1 && agreeing * 2 > hours.len()).then_some(middle)
-}
-
-fn span(seconds: i64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, m) => format!("{m} min"),
-        (0, h, 0) => format!("{h} h"),
-        (0, h, m) => format!("{h} h {m} min"),
-        (d, h, _) => format!("{d} d {h} h"),
-    }
-}
-
-impl fmt::Display for Inspection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let s = &self.source;
-        writeln!(f, "file        {}", s.path)?;
-        writeln!(f, "sha256      {}", s.sha256)?;
-        writeln!(f, "format      {}", s.format)?;
-        writeln!(f, "instrument  {}", self.instrument)?;
-        writeln!(f, "stamps      {}, {} ({})", s.stamp_format, s.stamp_side, s.stamp_side_basis)?;
-        writeln!(f, "time zone   {} ({})", s.time_zone, s.time_zone_basis)?;
-        writeln!(f, "rows        {} of {}", self.rows, s.rows_read)?;
-        writeln!(f, "first open  {}", show_moment(self.span_ns.0))?;
-        writeln!(f, "last close  {}", show_moment(self.span_ns.1))?;
-        writeln!(
-            f,
-            "bar length  {} ({:.0} bars per year, counted)",
-            span(self.bar_seconds),
-            self.periods_per_year
-        )?;
-        match self.longest_gap {
-            Some(gap) => {
-                writeln!(
-                    f,
-                    "gaps        {}, longest {} before row {}",
-                    self.gaps,
-                    span(gap.seconds),
-                    gap.row
-                )?;
-            }
-            None => writeln!(f, "gaps        none")?,
-        }
-        write!(f, "sessions    {}, median {} bars", self.sessions, self.bars_per_session)?;
-        match self.session_hours {
-            Some((open, close)) => {
-                let clock = |t: LocalTime| format!("{:02}:{:02}", t.second / 3_600, t.second / 60 % 60);
-                let day = |t: LocalTime| WEEKDAYS.get(usize::from(t.weekday)).copied().unwrap_or("?");
-                let days = if self.bar_seconds * self.bars_per_session as i64 > 86_400 {
-                    format!("{} {} to {} {}", day(open), clock(open), day(close), clock(close))
-                } else {
-                    format!("{} to {}", clock(open), clock(close))
-                };
-                writeln!(f, ", most {days} {}", self.session_zone)?;
-            }
-            None => writeln!(f, ", no common hours")?,
-        }
-        writeln!(
-            f,
-            "prices      {} to {}, {} flat bars",
-            self.price_range.0, self.price_range.1, self.flat_bars
-        )?;
-        match self.spread_units {
-            Some((least, median, most)) => {
-                writeln!(f, "spread      {least} to {most} price units at the close, median {median}")?;
-            }
-            None => writeln!(f, "spread      none in the file: the instrument's half-spread rule stands in")?,
-        }
-        match self.volume {
-            Some((mean, zero)) => writeln!(f, "volume      mean {mean:.0} lots, {zero} bars with none")?,
-            None => writeln!(
-                f,
-                "volume      none in the file: {} lots an hour are assumed",
-                self.preset_volume_lots_per_hour
-            )?,
-        }
-        let share = 100.0 * s.opens_at_previous_close as f64 / s.rows_read.saturating_sub(1).max(1) as f64;
-        if s.synthetic_opens {
-            writeln!(
-                f,
-                "opens       synthetic: {share:.1} % equal the close before; after a gap the close stands in"
-            )?;
-        } else {
-            writeln!(f, "opens       {share:.1} % equal the close before")?;
-        }
-        let shown = self.split_like.iter().take(SHOWN_JUMPS);
-        let jumps: Vec<String> =
-            shown.map(|j| format!("{} at {}", j.ratio(), show_moment(j.open_ns))).collect();
-        match self.split_like.len() {
-            0 => writeln!(f, "splits      no jump looks like one")?,
-            n => writeln!(f, "splits      {n} jumps look like unadjusted ones: {}", jumps.join(", "))?,
-        }
-        if !s.columns.is_empty() {
-            writeln!(f, "columns     {}", s.columns.join(", "))?;
-        }
-        if !s.columns_unused.is_empty() {
-            writeln!(f, "unused      {}", s.columns_unused.join(", "))?;
-        }
-        for note in &s.notes {
-            writeln!(f, "note        {note}")?;
-        }
-        let r = &s.repairs;
-        let counts = [
-            (r.prices_snapped, "prices snapped to the grid"),
-            (r.opens_replaced, "opens replaced"),
-            (r.ranges_widened, "ranges widened"),
-            (r.times_trimmed, "bars cut at a neighbour"),
-            (r.volumes_below_lot, "volumes below one lot"),
-            (r.volumes_missing, "volumes missing (counted as none)"),
-            (r.rows_without_prices, "rows without prices (left as gaps)"),
-            (r.numbers_cleaned, "numbers cleaned of separators and signs"),
-            (r.lines_skipped, "lines passed over that are no rows"),
-            (r.steps_back, "steps back in time (rows sorted)"),
-            (r.duplicates_dropped, "rows that repeat another dropped"),
-            (r.wall_times_repeated, "wall times that a clock change repeats"),
-            (u64::from(r.reversed), "turned round (newest first)"),
-            (u64::from(r.grid_refined), "price unit halved for exact mids"),
-        ];
-        let said: Vec<String> =
-            counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-        writeln!(f, "repairs     {}", if said.is_empty() { "none".to_owned() } else { said.join(", ") })
-    }
+/// The middle of numbers that occur so many times; of an even count the upper one.
+fn middle(counts: &BTreeMap<usize, usize>) -> Option<&usize> {
+    let half = counts.values().sum::<usize>() / 2;
+    let mut below = 0;
+    let found = counts.iter().find(|(_, count)| {
+        below += **count;
+        below > half
+    });
+    found.map(|(number, _)| number)
 }

@@ -4,7 +4,7 @@ use std::{io::Read, path::Path};
 
 use crate::{
     bars::Bars,
-    checks,
+    checks::{Columns, Intake, Sink, Understood},
     detect::{self, Format},
     error::DataError,
     instrument::Instrument,
@@ -66,8 +66,8 @@ pub struct LoadOptions {
 /// [`SourceInfo`](crate::SourceInfo).
 pub fn load(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Bars, DataError> {
     let path = path.as_ref();
-    let (stored, sum) = open::file(path)?;
-    from_stored(&path.display().to_string(), stored, sum, options)
+    let (file, sum) = open::summed(path)?;
+    from_stored(&path.display().to_string(), Stored::File(file), sum, options)
 }
 
 /// Loads bars from the bytes of a file (packed or not), under the name `path`.
@@ -94,12 +94,35 @@ pub fn load_stream(
 }
 
 fn from_stored(path: &str, stored: Stored, sum: Sum, options: &LoadOptions) -> Result<Bars, DataError> {
+    let mut columns = Columns::default();
+    let rows = read_rows(path, stored, options, &mut columns)?;
+    columns.into_bars(rows.intake, rows.understood, options, sum.text())
+}
+
+/// What is known of a file when all its rows have been read.
+pub(crate) struct FileRows {
+    pub(crate) intake: Intake,
+    pub(crate) understood: Understood,
+    /// The bar length that is given, or that the format says.
+    pub(crate) bar_seconds: Option<i64>,
+}
+
+/// Understands the bytes of a file, and hands its rows on to `sink` as integers.
+///
+/// # Errors
+/// [`DataError`] naming line and field of the first thing that cannot be read, and those of `sink`.
+pub(crate) fn read_rows(
+    path: &str,
+    stored: Stored,
+    options: &LoadOptions,
+    sink: &mut dyn Sink,
+) -> Result<FileRows, DataError> {
     if let Some(given) = &options.instrument {
         given.validate()?;
     }
-    let opened = open::unpack(path, stored, sum)?;
+    let opened = open::unpack(path, stored)?;
     let format = detect::detect(&opened)?;
-    let Opened { stored, origin, name, digest, .. } = opened;
+    let Opened { stored, origin, name, .. } = opened;
     let lines = |stored: Stored| Lines::new(stored.into_read(), origin.clone());
     let (mut rows, facts): (Box<dyn Rows>, Facts) = match format {
         Format::Delimited => boxed(delimited::open(lines(stored), options.delimiter)?),
@@ -111,9 +134,10 @@ fn from_stored(path: &str, stored: Stored, sum: Sum, options: &LoadOptions) -> R
     let head = head::read(rows.as_mut(), &facts, &origin, options, &name)?;
     let symbol = head.columns.symbol.and_then(|at| head.rows.front().map(|r| r.cell(at).to_owned()));
     let instrument = instrument(path, options, &facts, symbol.as_deref())?;
+    let bar_seconds = options.bar_seconds.or(facts.bar_seconds);
     let table = Table { rows: rows.as_mut(), head, facts, origin: &origin, name: &name };
-    let (all, understood) = table.read(instrument, options)?;
-    checks::to_bars(all, understood, options, digest.text())
+    let (intake, understood) = table.read(instrument, options, sink)?;
+    Ok(FileRows { intake, understood, bar_seconds })
 }
 
 fn boxed<R: Rows + 'static>((rows, facts): (R, Facts)) -> (Box<dyn Rows>, Facts) {

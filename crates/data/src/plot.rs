@@ -2,7 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::{bars::Bars, inspect::Inspection, moment::show_moment};
+use crate::{
+    bars::{Bar, Bars, seconds_up},
+    heading::Heading,
+    inspection::Inspection,
+    moment::show_moment,
+};
 
 const WIDTH: usize = 1_000;
 const PRICE_HEIGHT: f64 = 320.0;
@@ -23,6 +28,124 @@ struct Bucket {
 
 /// The page as HTML; prices over time, each column of it from the lowest low to the highest high.
 pub fn plot(bars: &Bars, inspection: &Inspection) -> String {
+    let mut picture = Picture::new(&bars.heading());
+    (0..bars.len()).for_each(|i| picture.push(&bars.bar(i)));
+    picture.page(inspection)
+}
+
+/// What is drawn of bars, taken as they go by: a bucket for each column of the picture, and the longest gaps.
+pub struct Picture {
+    heading: Heading,
+    buckets: Vec<Option<Bucket>>,
+    before_ns: Option<i64>,
+    /// Length in seconds, end of the bar before and begin of the bar after; the longest first, and of equal ones the first.
+    gaps: Vec<(i64, i64, i64)>,
+}
+
+impl Picture {
+    /// Of the bars that `heading` is of.
+    pub fn new(heading: &Heading) -> Self {
+        Self { heading: heading.clone(), buckets: vec![None; WIDTH], before_ns: None, gaps: Vec::new() }
+    }
+
+    /// Takes the next bar.
+    pub fn push(&mut self, bar: &Bar) {
+        let [_, high, low, close] = bar.mids();
+        let one = Bucket { low, high, close, lots: i128::from(bar.volume_lots) };
+        let column = self.column(bar.open_ns).min(WIDTH - 1);
+        let bucket = &mut self.buckets[column];
+        *bucket = Some(bucket.map_or(one, |b| Bucket {
+            low: b.low.min(low),
+            high: b.high.max(high),
+            close,
+            lots: b.lots + one.lots,
+        }));
+        if let Some(before_ns) = self.before_ns.replace(bar.close_ns) {
+            let seconds = seconds_up(before_ns, bar.open_ns);
+            let at = self.gaps.partition_point(|gap| gap.0 >= seconds);
+            if seconds > 0 && at < SHADED_GAPS {
+                self.gaps.insert(at, (seconds, before_ns, bar.open_ns));
+                self.gaps.truncate(SHADED_GAPS);
+            }
+        }
+    }
+
+    /// The column of a moment.
+    fn column(&self, ns: i64) -> usize {
+        let (first, last) = self.heading.span_ns;
+        let span = (i128::from(last) - i128::from(first)).max(1);
+        ((i128::from(ns) - i128::from(first)) * (WIDTH as i128 - 1) / span) as usize
+    }
+
+    /// The page as HTML, with what is said of the bars.
+    pub fn page(&self, inspection: &Inspection) -> String {
+        page(&self.svg(inspection), inspection)
+    }
+
+    fn svg(&self, inspection: &Inspection) -> String {
+        let filled = || self.buckets.iter().enumerate().filter_map(|(x, b)| b.map(|b| (LEFT + x as f64, b)));
+        let low = filled().map(|(_, b)| b.low).min().unwrap_or(0);
+        let high = filled().map(|(_, b)| b.high).max().unwrap_or(1).max(low + 1);
+        let most = filled().map(|(_, b)| b.lots).max().unwrap_or(1).max(1);
+        let y = |price: i32| TOP + PRICE_HEIGHT * f64::from(high - price) / f64::from(high - low);
+        let bottom = TOP + PRICE_HEIGHT + 10.0 + VOLUME_HEIGHT;
+        let (width, height) = (LEFT + WIDTH as f64 + 10.0, bottom + 25.0);
+        let mut svg = format!(
+            "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"prices and volume over time\">"
+        );
+        for &(_, from_ns, to_ns) in &self.gaps {
+            let (from, to) = (self.column(from_ns) as f64, self.column(to_ns) as f64);
+            let _ = write!(
+                svg,
+                "<rect class=\"gap\" x=\"{}\" y=\"{TOP}\" width=\"{}\" height=\"{}\"/>",
+                LEFT + from,
+                (to - from).max(0.5),
+                bottom - TOP
+            );
+        }
+        let (mut range, mut close) = (String::new(), String::new());
+        for (x, b) in filled() {
+            let _ = write!(range, "M{x} {:.1}V{:.1}", y(b.high), y(b.low) + 0.5);
+            let _ = write!(close, "{}{x} {:.1}", if close.is_empty() { "M" } else { "L" }, y(b.close));
+            let h = VOLUME_HEIGHT * b.lots as f64 / most as f64;
+            let top = bottom - h;
+            let _ =
+                write!(svg, "<rect class=\"lots\" x=\"{x}\" y=\"{top:.1}\" width=\"1\" height=\"{h:.1}\"/>");
+        }
+        let _ = write!(svg, "<path class=\"range\" d=\"{range}\"/><path class=\"close\" d=\"{close}\"/>");
+        for jump in &inspection.split_like {
+            let x = LEFT + self.column(jump.open_ns) as f64;
+            let _ = write!(
+                svg,
+                "<path class=\"jump\" d=\"M{x} {TOP}V{bottom}\"/><text x=\"{x}\" y=\"{}\">{}</text>",
+                TOP + 10.0,
+                jump.ratio()
+            );
+        }
+        for price in [high, low + (high - low) / 2, low] {
+            let text = self.heading.instrument.price(price).normalize();
+            let _ = write!(
+                svg,
+                "<path class=\"axis\" d=\"M{LEFT} {0:.1}h{WIDTH}\"/><text x=\"2\" y=\"{1:.1}\">{text}</text>",
+                y(price),
+                y(price) + 4.0
+            );
+        }
+        let (first, last) = self.heading.span_ns;
+        for (x, ns, anchor) in [(LEFT, first, "start"), (LEFT + WIDTH as f64, last, "end")] {
+            let _ = write!(
+                svg,
+                "<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
+                bottom + 16.0,
+                show_moment(ns)
+            );
+        }
+        svg.push_str("</svg>");
+        svg
+    }
+}
+
+fn page(picture: &str, inspection: &Inspection) -> String {
     let mut page = String::from(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>bars</title><style>\
          body{font:14px system-ui,sans-serif;margin:2em;max-width:1100px;color:#222;background:#fff}\
@@ -31,7 +154,7 @@ pub fn plot(bars: &Bars, inspection: &Inspection) -> String {
     );
     // Writing to a string cannot fail.
     let _ = write!(page, "<h1>{}</h1>", escaped(&inspection.instrument));
-    page.push_str(&picture(bars, inspection));
+    page.push_str(picture);
     let _ = write!(
         page,
         "<p>Blue: close, and low to high. Grey: volume. Shaded: the {SHADED_GAPS} longest gaps. Red: jumps that look like \
@@ -43,83 +166,6 @@ pub fn plot(bars: &Bars, inspection: &Inspection) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-fn picture(bars: &Bars, inspection: &Inspection) -> String {
-    let (first, last) = inspection.span_ns;
-    let span = (i128::from(last) - i128::from(first)).max(1);
-    let column = |ns: i64| ((i128::from(ns) - i128::from(first)) * (WIDTH as i128 - 1) / span) as usize;
-    let mut buckets: Vec<Option<Bucket>> = vec![None; WIDTH];
-    for i in 0..bars.len() {
-        let lots = i128::from(bars.volume_lots[i]);
-        let bar = Bucket { low: bars.mid_low(i), high: bars.mid_high(i), close: bars.mid_close(i), lots };
-        let bucket = &mut buckets[column(bars.open_ns[i]).min(WIDTH - 1)];
-        *bucket = Some(bucket.map_or(bar, |b| Bucket {
-            low: b.low.min(bar.low),
-            high: b.high.max(bar.high),
-            close: bar.close,
-            lots: b.lots + bar.lots,
-        }));
-    }
-    let filled = || buckets.iter().enumerate().filter_map(|(x, b)| b.map(|b| (LEFT + x as f64, b)));
-    let low = filled().map(|(_, b)| b.low).min().unwrap_or(0);
-    let high = filled().map(|(_, b)| b.high).max().unwrap_or(1).max(low + 1);
-    let most = filled().map(|(_, b)| b.lots).max().unwrap_or(1).max(1);
-    let y = |price: i32| TOP + PRICE_HEIGHT * f64::from(high - price) / f64::from(high - low);
-    let bottom = TOP + PRICE_HEIGHT + 10.0 + VOLUME_HEIGHT;
-    let (width, height) = (LEFT + WIDTH as f64 + 10.0, bottom + 25.0);
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"prices and volume over time\">"
-    );
-    let mut gaps: Vec<usize> = (1..bars.len()).filter(|&i| bars.gap_seconds(i) > 0).collect();
-    gaps.sort_by_key(|&i| std::cmp::Reverse(bars.gap_seconds(i)));
-    for &i in gaps.iter().take(SHADED_GAPS) {
-        let (from, to) = (column(bars.close_ns[i - 1]) as f64, column(bars.open_ns[i]) as f64);
-        let _ = write!(
-            svg,
-            "<rect class=\"gap\" x=\"{}\" y=\"{TOP}\" width=\"{}\" height=\"{}\"/>",
-            LEFT + from,
-            (to - from).max(0.5),
-            bottom - TOP
-        );
-    }
-    let (mut range, mut close) = (String::new(), String::new());
-    for (x, b) in filled() {
-        let _ = write!(range, "M{x} {:.1}V{:.1}", y(b.high), y(b.low) + 0.5);
-        let _ = write!(close, "{}{x} {:.1}", if close.is_empty() { "M" } else { "L" }, y(b.close));
-        let h = VOLUME_HEIGHT * b.lots as f64 / most as f64;
-        let top = bottom - h;
-        let _ = write!(svg, "<rect class=\"lots\" x=\"{x}\" y=\"{top:.1}\" width=\"1\" height=\"{h:.1}\"/>");
-    }
-    let _ = write!(svg, "<path class=\"range\" d=\"{range}\"/><path class=\"close\" d=\"{close}\"/>");
-    for jump in &inspection.split_like {
-        let x = LEFT + column(jump.open_ns) as f64;
-        let _ = write!(
-            svg,
-            "<path class=\"jump\" d=\"M{x} {TOP}V{bottom}\"/><text x=\"{x}\" y=\"{}\">{}</text>",
-            TOP + 10.0,
-            jump.ratio()
-        );
-    }
-    for price in [high, low + (high - low) / 2, low] {
-        let text = bars.instrument.price(price).normalize();
-        let _ = write!(
-            svg,
-            "<path class=\"axis\" d=\"M{LEFT} {0:.1}h{WIDTH}\"/><text x=\"2\" y=\"{1:.1}\">{text}</text>",
-            y(price),
-            y(price) + 4.0
-        );
-    }
-    for (x, ns, anchor) in [(LEFT, first, "start"), (LEFT + WIDTH as f64, last, "end")] {
-        let _ = write!(
-            svg,
-            "<text x=\"{x}\" y=\"{}\" text-anchor=\"{anchor}\">{}</text>",
-            bottom + 16.0,
-            show_moment(ns)
-        );
-    }
-    svg.push_str("</svg>");
-    svg
 }
 
 #[cfg(test)]

@@ -3,9 +3,16 @@
 //! DBN files, which are this program's own.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
-use foxhunt_data::{Bars, DataError, LoadOptions, Ohlc, RangePolicy, load, presets};
+use foxhunt_data::{Bars, DataError, LoadOptions, Ohlc, RangePolicy, presets};
+
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
+#[path = "../../../fuzz/check.rs"]
+mod check;
 
 /// `file, options, rows, first open, last close (s), sum of prices, sum of volumes (lots)`.
 const TABLE: &str = include_str!("known.tsv");
@@ -93,6 +100,13 @@ fn sum(side: &Ohlc) -> u64 {
     (0..side.open.len()).fold(0, |a, i| a.wrapping_add(row(i)))
 }
 
+/// Loads a file, which gives the same bars, or the same refusal, one after the other.
+fn load(path: &Path, options: &LoadOptions) -> Result<Bars, DataError> {
+    let loaded = foxhunt_data::load(path, options);
+    check::alike(&path.display().to_string(), std::fs::read(path).unwrap(), options, &loaded);
+    loaded
+}
+
 fn row(file: &str, words: &str, bars: &Bars) -> String {
     let volume: i128 =
         if bars.has_volume { bars.volume_lots.iter().map(|&v| i128::from(v)).sum() } else { -1 };
@@ -126,7 +140,7 @@ fn files_of_the_table_are_read_as_it_says() {
     for line in TABLE.lines().skip(1) {
         let mut cells = line.split('\t');
         let (file, words) = (cells.next().unwrap(), cells.next().unwrap());
-        match load(root.join(file), &options(words)) {
+        match load(&root.join(file), &options(words)) {
             Ok(bars) => {
                 assert_sound(&bars, file);
                 let found = row(file, words, &bars);
@@ -144,7 +158,7 @@ fn files_of_the_table_are_read_as_it_says() {
 fn files_that_are_no_bars_are_refused_with_what_to_do() {
     let Some(root) = root() else { return };
     for (file, words, expected) in REFUSED {
-        let message = match load(root.join(file), &options(words)) {
+        let message = match load(&root.join(file), &options(words)) {
             Ok(bars) => format!("loaded {} bars", bars.len()),
             Err(e @ (DataError::File { .. } | DataError::Line { .. } | DataError::Cell { .. })) => {
                 e.to_string()

@@ -8,6 +8,10 @@ use foxhunt_data::{
     plot, presets, write_parquet,
 };
 
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
+#[path = "../../../fuzz/check.rs"]
+mod check;
+
 /// A small generator (SplitMix64), so that a failure replays: the seed is the number of the case. Some cases stay whole.
 struct Random(u64);
 
@@ -137,6 +141,18 @@ fn dbn_bars() -> Vec<u8> {
     bytes
 }
 
+#[test]
+fn a_record_that_is_shorter_than_its_kind_is_refused() {
+    let mut bytes = dbn_bars();
+    // A record's length in words of four bytes is its first byte.
+    let second = bytes.len() - size_of::<dbn::OhlcvMsg>();
+    assert_eq!(bytes[second], 14);
+    bytes[second] = 10;
+    let options = LoadOptions { instrument: Some(presets::eurusd()), ..LoadOptions::default() };
+    let message = load_bytes("a.dbn", bytes, &options).unwrap_err().to_string();
+    assert_eq!(message, "a.dbn, line 2: is a record that is cut short; fetch the file again");
+}
+
 /// Options that change how a file is read.
 fn options(random: &mut Random) -> LoadOptions {
     let maps = ["time=#1,close=#2", "volume=none", "open=o,symbol=none", "time=date,bid_open=#2,ask_open=#3"];
@@ -216,7 +232,11 @@ fn mutated_files_never_panic_and_never_break_a_promise() {
         let bytes = mutate(seeds[random.below(seeds.len())], random);
         let instrument = Some(instruments[random.below(instruments.len())].clone());
         let options = LoadOptions { instrument, ..options(random) };
-        match load_bytes("mutated", bytes, &options) {
+        let loaded = load_bytes("mutated", bytes.clone(), &options);
+        if case % 8 == 0 {
+            check::alike("mutated", bytes, &options, &loaded);
+        }
+        match loaded {
             Err(error) => {
                 assert!(error.to_string().starts_with("mutated"), "case {case}: {error}");
                 refused += 1;

@@ -6,10 +6,16 @@ use foxhunt_data::{
     Bars, DataError, DateOrder, Decimal, LoadOptions, RangePolicy, StampSide, load, load_bytes, presets,
 };
 
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
+#[path = "../../../fuzz/check.rs"]
+mod check;
+
 fn with(text: &str, options: &LoadOptions) -> Result<Bars, DataError> {
     let mut options = options.clone();
     options.instrument.get_or_insert_with(presets::eurusd);
-    load_bytes("a.csv", text.as_bytes().to_vec(), &options)
+    let loaded = load_bytes("a.csv", text.as_bytes().to_vec(), &options);
+    check::alike("a.csv", text.as_bytes().to_vec(), &options, &loaded);
+    loaded
 }
 
 fn read(text: &str) -> Result<Bars, DataError> {
@@ -195,7 +201,9 @@ fn options_say_what_a_file_does_not() {
     // The instrument's own name among the symbols is a choice.
     assert_eq!(read(panel).unwrap().bid.open, [220_000, 220_000]);
     let pound = LoadOptions { symbol: Some("GBPUSD".into()), ..LoadOptions::default() };
-    let bars = load_bytes("panel.csv", panel.into(), &pound).unwrap();
+    let loaded = load_bytes("panel.csv", panel.into(), &pound);
+    check::alike("panel.csv", panel.into(), &pound, &loaded);
+    let bars = loaded.unwrap();
     assert_eq!((bars.instrument.name.as_str(), bars.bid.open[0], bars.len()), ("GBP/USD", 260_000, 2));
 }
 

@@ -1,41 +1,18 @@
 //! A long file streams: what is held beside the bars does not grow with it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod counting;
+
 use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    io::{self, Read},
+    io::{self, BufWriter, Read, Write as _},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::Relaxed},
     },
 };
 
-use foxhunt_data::{LoadOptions, load_stream, presets};
-
-/// Counts what is allocated, and its peak.
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator as it came; counting touches no memory.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
-        PEAK.fetch_max(now, Relaxed);
-        // SAFETY: the layout is the caller's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the pointer came from `alloc` above with this layout.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+use counting::peak_of;
+use foxhunt_data::{BarStream, BarWriter, Inspector, LoadOptions, Picture, load_stream, presets};
 
 /// Bars as text, made while they are read.
 struct Rows {
@@ -55,7 +32,6 @@ impl Read for Rows {
             if self.made == self.rows {
                 return Ok(0);
             }
-            use io::Write as _;
             (self.at, self.made) = (0, self.made + 1);
             self.seen.store(self.made, Relaxed);
             self.line.clear();
@@ -81,10 +57,7 @@ fn memory_is_that_of_the_bars_however_long_the_file() {
         columns: "time=#1,open=#2,high=#3,low=#4,close=#5,volume=#6".parse().unwrap(),
         ..LoadOptions::default()
     };
-    let before = NOW.load(Relaxed);
-    PEAK.store(before, Relaxed);
-    let bars = load_stream("long.csv", reader, &options).unwrap();
-    let peak = PEAK.load(Relaxed) - before;
+    let (bars, peak) = peak_of(|| load_stream("long.csv", reader, &options).unwrap());
     assert_eq!((bars.len(), seen.load(Relaxed)), (rows, rows));
     assert_eq!(bars.bid.open[rows - 1], 220_000);
     // 48 bytes a row, which vectors may double while they grow, and a copy of the stamps as opens and closes; the first
@@ -93,6 +66,63 @@ fn memory_is_that_of_the_bars_however_long_the_file() {
     println!("{peak} bytes at most, {} a row", peak / rows);
     assert!(peak < bound, "{peak} bytes held, {bound} allowed");
     assert!(peak < 336_000_000 / 4, "the file is not held");
+}
+
+/// What convert and inspect do with a file of so many bars; the most bytes that were held.
+fn converted_and_inspected(rows: usize) -> usize {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let mut text = BufWriter::new(&mut file);
+    for i in 0..rows {
+        // A gap now and then, and prices that move.
+        let (stamp, close) = (1_577_836_800 + i * 60 + i / 1_000 * 86_400, 10_000 + i % 997);
+        writeln!(text, "{stamp},1.{},1.2,1.0,1.{close},{}", 10_000 + i % 991, i % 5 * 1_000).unwrap();
+    }
+    text.flush().unwrap();
+    drop(text);
+    let options = LoadOptions { instrument: Some(presets::eurusd()), ..LoadOptions::default() };
+    let ((), peak) = peak_of(|| {
+        let mut bars = BarStream::open(file.path(), &options).unwrap();
+        let mut writer = BarWriter::new("x", bars.heading(), io::sink()).unwrap();
+        let (mut inspector, mut picture) = (Inspector::new(bars.heading()), Picture::new(bars.heading()));
+        bars.each(|bar| {
+            inspector.push(bar);
+            picture.push(bar);
+            writer.push(bar)
+        })
+        .unwrap();
+        writer.finish().unwrap();
+        let inspection = inspector.finish();
+        assert_eq!((inspection.rows, inspection.gaps), (rows, rows.div_ceil(1_000) - 1));
+    });
+    peak
+}
+
+#[test]
+fn bars_that_are_not_held_take_no_more_memory_the_more_there_are() {
+    // Both are more than a row group of Parquet, which the writer holds.
+    let (few, many) = (converted_and_inspected(140_000), converted_and_inspected(400_000));
+    println!("{few} bytes of 140,000 bars, {many} of 400,000");
+    assert!(many < few + 500_000, "{few} bytes of 140,000 bars, {many} of 400,000");
+}
+
+#[test]
+fn a_file_that_is_written_to_meanwhile_is_refused() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"1577836800,1.1,1.2,1.0,1.1,5\n1577836860,1.1,1.2,1.0,1.1,5\n").unwrap();
+    file.flush().unwrap();
+    let options = LoadOptions { instrument: Some(presets::eurusd()), ..LoadOptions::default() };
+    let mut bars = BarStream::open(file.path(), &options).unwrap();
+    let mut opens = Vec::new();
+    bars.each(|bar| {
+        opens.push(bar.open_ns);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(opens, [1_577_836_800_000_000_000, 1_577_836_860_000_000_000]);
+    file.write_all(b"1577836920,1.1,1.2,1.0,1.1,5\n").unwrap();
+    file.flush().unwrap();
+    let message = bars.each(|_| Ok(())).unwrap_err().to_string();
+    assert!(message.contains("was changed while it was read; start again when"), "{message}");
 }
 
 #[test]

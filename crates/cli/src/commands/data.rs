@@ -1,10 +1,10 @@
 use super::{
-    place::write_new,
-    source::{DataOptions, load_bars, resolve},
+    place::{check_unwritten, write_new},
+    source::{DataOptions, open_bars, resolve},
 };
 use crate::Failure;
 use clap::Subcommand;
-use foxhunt_data::{inspect, plot, write_parquet};
+use foxhunt_data::{BarWriter, Inspector, Picture};
 use std::{io::Write, path::PathBuf};
 
 /// Look at files of bars
@@ -45,23 +45,35 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
         DataCommand::Inspect { file, plot: page, how } => {
             let files: Vec<String> = file.iter().cloned().collect();
             let config = resolve(None, None, &how.as_set())?;
-            let bars = load_bars(&files, &config.data)?;
-            let inspection = inspect(&bars);
+            let mut bars = open_bars(&files, &config.data)?;
+            let mut inspector = Inspector::new(bars.heading());
+            let mut picture = page.as_ref().map(|_| Picture::new(bars.heading()));
+            bars.each(|bar| {
+                inspector.push(bar);
+                picture.iter_mut().for_each(|picture| picture.push(bar));
+                Ok(())
+            })?;
+            let inspection = inspector.finish();
             say!("{}", inspection.to_string().trim_end())?;
-            let Some(page) = page else { return Ok(()) };
+            let Some((page, picture)) = page.as_ref().zip(picture) else { return Ok(()) };
             write_new(page, |file| {
-                file.write_all(plot(&bars, &inspection).as_bytes())
+                file.write_all(picture.page(&inspection).as_bytes())
                     .map_err(|e| Failure::file("write", page, &e))
             })?;
             say!("plot        {}", page.display())
         }
         DataCommand::Convert { files, out, how } => {
+            check_unwritten(out)?;
             let config = resolve(None, None, &how.as_set())?;
-            let bars = load_bars(files, &config.data)?;
+            let mut bars = open_bars(files, &config.data)?;
             let name = out.display().to_string();
-            write_new(out, |file| Ok(write_parquet(&name, &bars, file).map(|_| ())?))?;
-            let bars = bars.len();
-            say!("{name}: {bars} bars; inspect it with foxhunt data inspect {name}")
+            write_new(out, |file| {
+                let mut writer = BarWriter::new(&name, bars.heading(), file)?;
+                bars.each(|bar| writer.push(bar))?;
+                Ok(writer.finish().map(|_| ())?)
+            })?;
+            let rows = bars.heading().rows;
+            say!("{name}: {rows} bars; inspect it with foxhunt data inspect {name}")
         }
     }
 }

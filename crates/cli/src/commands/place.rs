@@ -104,9 +104,15 @@ pub(crate) fn write_new(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    check_unwritten(path)?;
+    by_rename(path, write)
+}
+
+/// Refuses a file that is there already, before there is anything to write.
+pub(crate) fn check_unwritten(path: &Path) -> Result<(), Failure> {
     if path.exists() {
         let what = format!("{} is there already: name another file, or remove it first", path.display());
         return Err(Failure::Refused(what));
     }
-    by_rename(path, write)
+    Ok(())
 }

@@ -5,8 +5,8 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_checkpoint::RunFolder;
 use foxhunt_data::{
-    Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, StampSide, delimiter, load, presets,
-    sample,
+    BarStream, Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, StampSide, delimiter,
+    load, presets, sample,
 };
 use foxhunt_train::{Config, DataConfig, Dates, DecimalMarks, SetOption, Size, Stamps};
 use std::path::Path;
@@ -134,6 +134,20 @@ pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Fai
         });
     }
     Ok(all.unwrap_or_else(sample))
+}
+
+/// The same files or the sample, for bars that are taken one after the other and not held.
+pub(crate) fn open_bars(files: &[String], data: &DataConfig) -> Result<BarStream, Failure> {
+    let options = load_options(data)?;
+    let mut all: Option<BarStream> = None;
+    for file in files {
+        let bars = BarStream::open(file, &options)?;
+        all = Some(match all {
+            None => bars,
+            Some(before) => before.append(bars)?,
+        });
+    }
+    Ok(all.map_or_else(BarStream::sample, Ok)?)
 }
 
 /// The configuration that a run was begun with, resolved and as it stands in its folder.

@@ -1,9 +1,9 @@
-//! Rows, one after the other, to columns of integers.
+//! Rows of exact numbers, one after the other, onto the instrument's grid.
 
 use rust_decimal::Decimal;
 
 use super::{prices, volume};
-use crate::{bars::Ohlc, error::DataError, instrument::Instrument, load::RangePolicy, source::Repairs};
+use crate::{error::DataError, instrument::Instrument, load::RangePolicy, source::Repairs, stamp::Before};
 
 /// One row of a file, as exact numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,105 +30,104 @@ pub(crate) enum Volume {
     Of(Decimal),
 }
 
-/// What has been read so far.
-pub(crate) struct Collector<'a> {
-    pub(super) path: &'a str,
-    pub(super) instrument: Instrument,
-    pub(super) policy: RangePolicy,
-    pub(super) stamps: Vec<i64>,
-    pub(super) lines: Vec<u64>,
-    pub(super) bid: Ohlc,
-    pub(super) ask: Option<Ohlc>,
-    /// Lots; as many as rows where the file has the column.
-    pub(super) volume: Vec<i64>,
-    /// Some cell of the volume holds a number.
-    pub(super) volume_said: bool,
-    pub(super) rows_read: u64,
-    pub(crate) repairs: Repairs,
+/// One row on the grid that the instrument has before it is refined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GridRow {
+    /// Line (or record number) in the unpacked file, from 1.
+    pub(crate) line: u64,
+    /// The stamp in ns UTC.
+    pub(crate) stamp_ns: i64,
+    /// Open, high, low, close in price units.
+    pub(crate) bid: [i32; 4],
+    pub(crate) ask: Option<[i32; 4]>,
+    /// Volume in lots, where the file has the column.
+    pub(crate) lots: Option<i64>,
 }
 
-impl<'a> Collector<'a> {
-    pub(crate) fn new(path: &'a str, instrument: Instrument, policy: RangePolicy) -> Self {
+impl GridRow {
+    /// Whether two rows say the same, wherever they stand.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        Self { line: other.line, ..*self } == *other
+    }
+}
+
+/// Where rows go.
+pub(crate) trait Sink {
+    /// Rows follow, of bars this long where that is known. What came before is none: it was of another symbol.
+    fn begin(&mut self, bar_seconds: Option<i64>);
+
+    /// Takes a row, in the file's order.
+    ///
+    /// # Errors
+    /// What keeps the sink from going on.
+    fn take(&mut self, row: &GridRow) -> Result<(), DataError>;
+}
+
+/// What turns rows to integers, with what was seen and done so far.
+pub(crate) struct Intake {
+    pub(crate) path: String,
+    pub(crate) instrument: Instrument,
+    pub(super) policy: RangePolicy,
+    /// The stamps of the two rows before, the latest first.
+    last: [Option<i64>; 2],
+    /// Rows that are later than the one before them, and earlier.
+    pub(super) rises: u64,
+    pub(super) falls: u64,
+    /// Some cell of the volume holds a number.
+    pub(super) volume_said: bool,
+    pub(crate) rows_read: u64,
+    pub(crate) repairs: Repairs,
+    /// The symbol whose rows these are.
+    pub(crate) symbol: Option<String>,
+}
+
+impl Intake {
+    pub(crate) fn new(path: &str, instrument: Instrument, policy: RangePolicy) -> Self {
         Self {
-            path,
+            path: path.to_owned(),
             instrument,
             policy,
-            stamps: Vec::new(),
-            lines: Vec::new(),
-            bid: Ohlc::default(),
-            ask: None,
-            volume: Vec::new(),
+            last: [None; 2],
+            rises: 0,
+            falls: 0,
             volume_said: false,
             rows_read: 0,
             repairs: Repairs::default(),
+            symbol: None,
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.stamps.is_empty()
-    }
-
     /// The stamp before, and whether stamps have been falling.
-    pub(crate) fn before(&self) -> crate::stamp::Before {
-        let descending = matches!(self.stamps.as_slice(), [.., a, b] if b < a);
-        crate::stamp::Before { stamp_ns: self.stamps.last().copied(), descending }
+    pub(crate) fn before(&self) -> Before {
+        let descending = matches!(self.last, [Some(b), Some(a)] if b < a);
+        Before { stamp_ns: self.last[0], descending }
     }
 
-    /// Takes one row.
+    /// Whether some row is earlier than one before it.
+    pub(crate) fn is_disordered(&self) -> bool {
+        self.falls > 0
+    }
+
+    /// One row's integers.
     ///
     /// # Errors
     /// What is wrong with one of its cells.
-    pub(crate) fn push(&mut self, row: &RawBar) -> Result<(), DataError> {
+    pub(crate) fn row(&mut self, row: &RawBar) -> Result<GridRow, DataError> {
         let bid = prices::bar(self, row, false)?;
         let ask = match row.ask {
             Some(_) => Some(prices::bar(self, row, true)?),
             None => None,
         };
         if let Some(ask) = &ask {
-            prices::check_spread(self.path, row, &bid, ask)?;
+            prices::check_spread(&self.path, row, &bid, ask)?;
         }
-        if let Some(lots) = volume::lots(self, row)? {
-            self.volume.push(lots);
+        let lots = volume::lots(self, row)?;
+        if let Some(before) = self.last[0] {
+            self.rises += u64::from(row.stamp_ns > before);
+            self.falls += u64::from(row.stamp_ns < before);
         }
-        self.stamps.push(row.stamp_ns);
-        self.lines.push(row.line);
-        push(&mut self.bid, bid);
-        if let Some(ask) = ask {
-            push(self.ask.get_or_insert_default(), ask);
-        }
+        self.last = [Some(row.stamp_ns), self.last[0]];
         self.rows_read += 1;
-        Ok(())
+        Ok(GridRow { line: row.line, stamp_ns: row.stamp_ns, bid, ask, lots })
     }
-
-    /// Puts the rows in this order; rows that it does not name are gone.
-    pub(super) fn reorder(&mut self, order: &[usize]) {
-        fn pick<T: Copy>(column: &mut Vec<T>, order: &[usize]) {
-            if !column.is_empty() {
-                *column = order.iter().map(|&i| column[i]).collect();
-            }
-        }
-        pick(&mut self.stamps, order);
-        pick(&mut self.lines, order);
-        pick(&mut self.volume, order);
-        for side in [Some(&mut self.bid), self.ask.as_mut()].into_iter().flatten() {
-            for column in [&mut side.open, &mut side.high, &mut side.low, &mut side.close] {
-                pick(column, order);
-            }
-        }
-    }
-
-    /// Whether two rows say the same.
-    pub(super) fn same(&self, a: usize, b: usize) -> bool {
-        let row = |side: &Ohlc, i: usize| [side.open[i], side.high[i], side.low[i], side.close[i]];
-        row(&self.bid, a) == row(&self.bid, b)
-            && self.ask.as_ref().is_none_or(|ask| row(ask, a) == row(ask, b))
-            && self.volume.get(a) == self.volume.get(b)
-    }
-}
-
-fn push(side: &mut Ohlc, [open, high, low, close]: [i32; 4]) {
-    side.open.push(open);
-    side.high.push(high);
-    side.low.push(low);
-    side.close.push(close);
 }

@@ -2,16 +2,14 @@
 
 use rust_decimal::{Decimal, RoundingStrategy};
 
-use super::{Collector, RawBar, times::Times};
-use crate::{
-    bars::Ohlc, error::DataError, instrument::Instrument, load::RangePolicy, reader::columns::PRICES,
-};
+use super::{GridRow, Intake, RawBar};
+use crate::{error::DataError, instrument::Instrument, load::RangePolicy, reader::columns::PRICES};
 
 /// Fewer bars than this say nothing about how opens are made.
-const SYNTHETIC_EVIDENCE: usize = 100;
+const SYNTHETIC_EVIDENCE: u64 = 100;
 
 /// One side's prices of a row in units: snapped to the grid, and open and close inside the bar's range.
-pub(super) fn bar(all: &mut Collector<'_>, row: &RawBar, is_ask: bool) -> Result<[i32; 4], DataError> {
+pub(super) fn bar(all: &mut Intake, row: &RawBar, is_ask: bool) -> Result<[i32; 4], DataError> {
     let Some(prices) = prices_of(row, is_ask) else { return Ok([0; 4]) };
     let mut units = [0; 4];
     for (field, unit) in units.iter_mut().enumerate() {
@@ -19,13 +17,13 @@ pub(super) fn bar(all: &mut Collector<'_>, row: &RawBar, is_ask: bool) -> Result
         (*unit, exact) = snap(all, row, is_ask, field, prices[field])?;
         all.repairs.prices_snapped += u64::from(!exact);
     }
-    let widened = check_range(all.path, row, is_ask, units, all.policy)?;
+    let widened = check_range(&all.path, row, is_ask, units, all.policy)?;
     all.repairs.ranges_widened += u64::from(widened != units);
     Ok(widened)
 }
 
 fn snap(
-    all: &Collector<'_>,
+    all: &Intake,
     row: &RawBar,
     is_ask: bool,
     field: usize,
@@ -34,7 +32,7 @@ fn snap(
     let instrument = &all.instrument;
     let refuse = |problem: String, fix: &str| {
         let name = price_name(row, is_ask, field);
-        DataError::cell(all.path, (row.line, &name), &price.to_string(), problem, fix)
+        DataError::cell(&all.path, (row.line, &name), &price.to_string(), problem, fix)
     };
     if price <= Decimal::ZERO {
         return Err(refuse("is not above zero".into(), "mend the price or remove the row"));
@@ -56,20 +54,19 @@ fn snap(
     Ok((units, exact))
 }
 
-/// Halves the price unit if mids of quote bars need it.
-pub(super) fn refine_grid(all: &mut Collector<'_>) -> Result<(), DataError> {
-    let Some(ask) = &all.ask else { return Ok(()) };
-    if all.instrument.tick_units % 2 == 0 && !any_odd(&all.bid, ask) {
-        return Ok(());
-    }
-    all.instrument = all.instrument.with_half_unit().ok_or_else(|| {
+/// The instrument with half its price unit, which mids of quote bars need; the finer grid takes prices as the coarse one rounded
+/// them, so that every sum of two stays even. `highest` is the highest price in coarse units.
+pub(super) fn refined(path: &str, instrument: &Instrument, highest: i32) -> Result<Instrument, DataError> {
+    let fine = instrument.with_half_unit().ok_or_else(|| {
         let problem = "has bid and ask whose middle is off the price grid, and a finer grid does not fit";
-        DataError::file(all.path, problem, "give an instrument whose price_unit is half the quote tick")
+        DataError::file(path, problem, "give an instrument whose price_unit is half the quote tick")
     })?;
-    // The finer grid takes the prices as the coarse one rounded them, so that every sum of two stays even.
-    (all.bid, all.ask) = (doubled(all.path, &all.bid)?, Some(doubled(all.path, ask)?));
-    all.repairs.grid_refined = true;
-    Ok(())
+    if highest.checked_mul(2).is_none() {
+        let problem = "has prices that do not fit 32 bits on a grid fine enough for mids";
+        let fix = "give an instrument with a coarser price_unit and an even tick_units";
+        return Err(DataError::file(path, problem, fix));
+    }
+    Ok(fine)
 }
 
 /// The prices of one side as they stand in the file.
@@ -101,28 +98,9 @@ fn to_units(price: Decimal, unit: Decimal) -> Option<(i32, bool)> {
     Some((i32::try_from(whole).ok()?, whole == exact))
 }
 
-fn any_odd(bid: &Ohlc, ask: &Ohlc) -> bool {
-    let odd = |b: &[i32], a: &[i32]| b.iter().zip(a).any(|(b, a)| (b ^ a) & 1 == 1);
-    odd(&bid.open, &ask.open)
-        || odd(&bid.high, &ask.high)
-        || odd(&bid.low, &ask.low)
-        || odd(&bid.close, &ask.close)
-}
-
-fn doubled(path: &str, prices: &Ohlc) -> Result<Ohlc, DataError> {
-    let column = |prices: &[i32]| prices.iter().map(|p| p.checked_mul(2)).collect::<Option<Vec<i32>>>();
-    let all = || {
-        Some(Ohlc {
-            open: column(&prices.open)?,
-            high: column(&prices.high)?,
-            low: column(&prices.low)?,
-            close: column(&prices.close)?,
-        })
-    };
-    all().ok_or_else(|| {
-        let problem = "has prices that do not fit 32 bits on a grid fine enough for mids";
-        DataError::file(path, problem, "give an instrument with a coarser price_unit and an even tick_units")
-    })
+/// Whether the middle of some bid and ask is off the grid.
+pub(super) fn any_odd(bid: &[i32; 4], ask: &[i32; 4]) -> bool {
+    bid.iter().zip(ask).any(|(b, a)| (b ^ a) & 1 == 1)
 }
 
 fn check_range(
@@ -166,38 +144,24 @@ pub(super) fn check_spread(
     Err(DataError::cell(path, (row.line, &name), &text, problem, fix))
 }
 
-/// Bars after the first whose open is the close before (on both sides of quote bars).
-pub(super) fn opens_at_previous_close(bid: &Ohlc, ask: Option<&Ohlc>) -> u64 {
-    let same = |p: &Ohlc, i: usize| p.open[i] == p.close[i - 1];
-    (1..bid.open.len()).filter(|&i| same(bid, i) && ask.is_none_or(|a| same(a, i))).count() as u64
+/// Whether a row opens at the close of the one before (on both sides of quote bars).
+pub(super) fn opens_at_close(before: &GridRow, row: &GridRow) -> bool {
+    let same = |before: [i32; 4], row: [i32; 4]| before[3] == row[0];
+    same(before.bid, row.bid) && before.ask.zip(row.ask).is_none_or(|(before, ask)| same(before, ask))
 }
 
 /// Whether opens are made from closes: more than 99 % of bars, in a file long enough to say so.
-pub(super) fn is_synthetic(opens_at_previous_close: u64, rows: usize) -> bool {
-    rows >= SYNTHETIC_EVIDENCE && opens_at_previous_close * 100 > (rows as u64 - 1) * 99
+pub(super) fn is_synthetic(opens_at_previous_close: u64, rows: u64) -> bool {
+    rows >= SYNTHETIC_EVIDENCE && opens_at_previous_close * 100 > (rows - 1) * 99
 }
 
-/// Gives the first bar after each time gap its close as its open; else Monday's orders would fill at Friday's price.
-/// Highs and lows stay as they are: whether the made open stretched them cannot be told.
-pub(super) fn replace_opens(times: &Times, bid: &mut Ohlc, mut ask: Option<&mut Ohlc>) -> u64 {
-    let mut count = 0;
-    for i in 1..times.open_ns.len() {
-        if times.open_ns[i] > times.close_ns[i - 1] {
-            bid.open[i] = bid.close[i];
-            if let Some(ask) = ask.as_deref_mut() {
-                ask.open[i] = ask.close[i];
-            }
-            count += 1;
-        }
-    }
-    count
-}
-
-/// Four times the largest position that starting cash can open, at the lowest price, must fit 32 bits.
-pub(super) fn check_fit(all: &Collector<'_>) -> Result<(), DataError> {
-    let (path, instrument) = (all.path, &all.instrument);
-    let lowest = all.bid.low.iter().enumerate().min_by_key(|(_, low)| **low);
-    let Some((at, &lowest)) = lowest else { return Ok(()) };
+/// Four times the largest position that starting cash can open, at the lowest price (of a line), must fit 32 bits.
+pub(super) fn check_fit(
+    path: &str,
+    instrument: &Instrument,
+    lowest: i32,
+    line: u64,
+) -> Result<(), DataError> {
     let lots = instrument.largest_start_lots(lowest).unwrap_or(i128::MAX / 4);
     if lots.saturating_mul(4) <= i128::from(i32::MAX) {
         return Ok(());
@@ -207,7 +171,6 @@ pub(super) fn check_fit(all: &Collector<'_>) -> Result<(), DataError> {
         instrument.start_cash, instrument.quote_currency
     );
     let fix = "use a larger lot, less cash or less leverage, or drop the cheap years";
-    let line = all.lines.get(at).copied().unwrap_or_default();
     Err(DataError::cell(path, (line, "low"), &instrument.price(lowest).to_string(), problem, fix))
 }
 

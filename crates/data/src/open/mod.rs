@@ -44,7 +44,6 @@ pub(crate) struct Opened {
     pub(crate) origin: Origin,
     /// Name of the innermost file: an archive's entry, else the file itself.
     pub(crate) name: String,
-    pub(crate) digest: Sum,
 }
 
 /// Where bytes come from, as messages say it.
@@ -82,14 +81,14 @@ impl Sum {
     }
 }
 
-/// Opens a file on disk; its hash is one reading in advance.
-pub(crate) fn file(path: &Path) -> Result<(Stored, Sum), DataError> {
+/// Opens a file on disk and sums it, one reading in advance.
+pub(crate) fn summed(path: &Path) -> Result<(File, Sum), DataError> {
     let failed = |source| DataError::Io { path: path.display().to_string().into(), source };
     let mut file = File::open(path).map_err(failed)?;
     let mut sum = Sha256::new();
     io::copy(&mut file, &mut sum).map_err(failed)?;
     file.rewind().map_err(failed)?;
-    Ok((Stored::File(file), Sum::Known(hex(&sum.finalize()))))
+    Ok((file, Sum::Known(hex(&sum.finalize()))))
 }
 
 /// All bytes of a file.

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Cursor, Read};
 
-use super::{Opened, Origin, PEEK_BYTES, Stored, Sum, utf16::Utf16, zip};
+use super::{Opened, Origin, PEEK_BYTES, Stored, utf16::Utf16, zip};
 use crate::error::DataError;
 
 /// A file in an archive in a stream is as deep as people go; more is a mistake or a trap.
@@ -26,7 +26,7 @@ enum Packing {
 }
 
 /// Unpacks until something that is no packing appears.
-pub(crate) fn unpack(path: &str, stored: Stored, digest: Sum) -> Result<Opened, DataError> {
+pub(crate) fn unpack(path: &str, stored: Stored) -> Result<Opened, DataError> {
     let mut origin = Origin { path: path.to_owned(), packing: Vec::new() };
     let mut name = path.to_owned();
     let mut stored = stored;
@@ -34,7 +34,7 @@ pub(crate) fn unpack(path: &str, stored: Stored, digest: Sum) -> Result<Opened, 
         let (head, same) = peek(stored).map_err(|e| origin.io(e))?;
         stored = same;
         let Some((_, packing)) = PACKINGS.iter().find(|(magic, _)| head.starts_with(magic)) else {
-            return Ok(Opened { stored, head, origin, name, digest });
+            return Ok(Opened { stored, head, origin, name });
         };
         stored = match packing {
             Packing::Gzip => {

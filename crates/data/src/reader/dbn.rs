@@ -8,7 +8,10 @@ use dbn::{
 };
 use rust_decimal::Decimal;
 
-use super::row::{Facts, Row, Rows};
+use super::{
+    guard::guarded,
+    row::{Facts, Row, Rows},
+};
 use crate::{error::DataError, open::Origin, source::StampSide};
 
 const PRICE_DECIMALS: u32 = 9;
@@ -23,8 +26,9 @@ pub(crate) struct Dbn {
 
 /// Reads the metadata; refuses what holds no bars.
 pub(crate) fn open(reader: Box<dyn Read>, origin: Origin) -> Result<(Dbn, Facts), DataError> {
-    let decoder =
-        Decoder::new(BufReader::with_capacity(1 << 16, reader)).map_err(|e| damaged(&origin, 0, &e))?;
+    let reader = BufReader::with_capacity(1 << 16, reader);
+    let decoder = guarded(|| Decoder::new(reader).map_err(|e| e.to_string()));
+    let decoder = decoder.map_err(|e| damaged(&origin, 0, &e))?;
     let metadata = decoder.metadata();
     let seconds = match metadata.schema {
         Some(Schema::Ohlcv1S) => 1,
@@ -53,7 +57,7 @@ pub(crate) fn open(reader: Box<dyn Read>, origin: Origin) -> Result<(Dbn, Facts)
     Ok((Dbn { decoder, symbols, origin, record: 0 }, facts))
 }
 
-fn damaged(origin: &Origin, record: u64, e: &dbn::Error) -> DataError {
+fn damaged(origin: &Origin, record: u64, e: &str) -> DataError {
     let problem = format!("is no sound Databento record ({e})");
     DataError::line(&origin.path, record, problem, "fetch the file again")
 }
@@ -61,16 +65,18 @@ fn damaged(origin: &Origin, record: u64, e: &dbn::Error) -> DataError {
 impl Rows for Dbn {
     fn next(&mut self, row: &mut Row) -> Result<bool, DataError> {
         self.record += 1;
-        let record = self.decoder.decode_record_ref().map_err(|e| damaged(&self.origin, self.record, &e))?;
+        let decoder = &mut self.decoder;
+        // The crate panics at some records of another version that are shorter than they should be.
+        let record = guarded(|| decoder.decode_record_ref().map_err(|e| e.to_string()));
+        let record = record.map_err(|e| damaged(&self.origin, self.record, &e))?;
         let Some(record) = record else { return Ok(false) };
+        let refuse = |problem, fix| DataError::line(&self.origin.path, self.record, problem, fix);
+        // So does the next step at a bar.
+        if record.has::<OhlcvMsg>() && record.header().record_size() < size_of::<OhlcvMsg>() {
+            return Err(refuse("is a record that is cut short", "fetch the file again"));
+        }
         let Some(bar) = record.get::<OhlcvMsg>() else {
-            let problem = "is a record of another kind than bars";
-            return Err(DataError::line(
-                &self.origin.path,
-                self.record,
-                problem,
-                "ask for one schema of bars",
-            ));
+            return Err(refuse("is a record of another kind than bars", "ask for one schema of bars"));
         };
         row.start(self.record);
         row.push_fmt(format_args!("{}", bar.hd.ts_event));

@@ -2,9 +2,11 @@
 //! them to the checks, row by row. Nothing holds more than the first rows.
 
 pub(crate) mod columns;
+mod compact;
 pub(crate) mod dbn;
 pub(crate) mod delimited;
 pub(crate) mod google;
+mod guard;
 pub(crate) mod head;
 pub(crate) mod header;
 pub(crate) mod json;
@@ -12,6 +14,7 @@ mod json_text;
 pub(crate) mod layout;
 pub(crate) mod lines;
 pub(crate) mod numbers;
+mod pages;
 pub(crate) mod parquet;
 pub(crate) mod row;
 mod symbols;

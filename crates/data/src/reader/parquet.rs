@@ -1,11 +1,5 @@
 //! Apache Parquet: any flat table whose columns are named like those of text, and what `convert` writes.
 
-use std::{
-    cell::Cell,
-    panic::{self, AssertUnwindSafe, catch_unwind},
-    sync::Once,
-};
-
 use parquet::{
     basic::{ConvertedType, LogicalType, Repetition, TimeUnit, Type as Physical},
     errors::ParquetError,
@@ -17,7 +11,11 @@ use parquet::{
     schema::types::Type,
 };
 
-use super::row::{Facts, Row, Rows};
+use super::{
+    guard,
+    pages::{self, Bounded},
+    row::{Facts, Row, Rows},
+};
 use crate::{
     convert::{About, METADATA_KEY},
     error::DataError,
@@ -45,8 +43,11 @@ enum Kind {
 /// Reads the schema and what `convert` left.
 pub(crate) fn open(stored: Stored, origin: &Origin) -> Result<(Box<dyn Rows>, Facts), DataError> {
     match stored {
-        Stored::File(file) => table(file, origin),
-        Stored::Bytes(bytes) => table(bytes, origin),
+        Stored::File(file) => {
+            let again = file.try_clone().map_err(|e| origin.io(e))?;
+            table(file, again, origin)
+        }
+        Stored::Bytes(bytes) => table(bytes.clone(), bytes, origin),
         Stored::Stream(_) => Err(damaged(origin, "it comes as a stream")),
     }
 }
@@ -60,52 +61,40 @@ fn damaged(origin: &Origin, e: impl std::fmt::Display) -> DataError {
     )
 }
 
-thread_local! {
-    /// A step of the Parquet crate runs in this thread.
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a step of the Parquet crate. Its readers of rows answer some damage with a panic; here that is a refusal like any
-/// other, without the panic's own message, and what the step held is dropped with it. The crate starts no threads.
-fn guarded<T>(origin: &Origin, step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, DataError> {
-    static QUIET: Once = Once::new();
-    QUIET.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !GUARDED.get() {
-                before(info);
-            }
-        }));
-    });
-    GUARDED.set(true);
-    let done = catch_unwind(AssertUnwindSafe(step));
-    GUARDED.set(false);
-    match done {
-        Ok(done) => done.map_err(|e| damaged(origin, e)),
-        Err(_) => Err(damaged(origin, "it is damaged")),
-    }
+/// Runs a step of the Parquet crate, whose readers of rows answer some damage with a panic.
+fn guarded<T>(step: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
+    let why = |e| match e {
+        ParquetError::General(why) => why,
+        other => other.to_string(),
+    };
+    guard::guarded(|| step().map_err(why))
 }
 
 /// Whether all that the directory names lies within the file.
 fn fits(metadata: &ParquetMetaData, length: u64) -> bool {
-    let inside = |start: i64, bytes: i64| {
-        let end = start.checked_add(bytes).and_then(|end| u64::try_from(end).ok());
-        start >= 0 && bytes >= 0 && end.is_some_and(|end| end <= length)
-    };
     metadata.row_groups().iter().all(|group| {
         group.num_rows() >= 0
             && group.columns().iter().all(|column| {
-                let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
+                let end = pages::place(column).and_then(|(start, bytes)| start.checked_add(bytes));
                 column.num_values() >= 0
-                    && inside(start, column.compressed_size())
                     && column.data_page_offset() >= 0
+                    && end.is_some_and(|end| end <= length)
             })
     })
 }
 
-fn table<R: ChunkReader + 'static>(reader: R, origin: &Origin) -> Result<(Box<dyn Rows>, Facts), DataError> {
+/// Both readers are of the same bytes.
+fn table<R: ChunkReader + 'static>(
+    reader: R,
+    again: R,
+    origin: &Origin,
+) -> Result<(Box<dyn Rows>, Facts), DataError> {
     let length = reader.len();
-    let reader = guarded(origin, || SerializedFileReader::new(reader))?;
+    let reader = guarded(|| {
+        pages::check_directory(&reader)?;
+        SerializedFileReader::new(reader)
+    })
+    .map_err(|e| damaged(origin, e))?;
     if !fits(reader.metadata(), length) {
         return Err(damaged(origin, "its directory points outside the file"));
     }
@@ -126,7 +115,9 @@ fn table<R: ChunkReader + 'static>(reader: R, origin: &Origin) -> Result<(Box<dy
         (facts.stamp_side, facts.bar_seconds) = (Some(about.stamps), Some(about.bar_seconds));
         facts.instrument = Some(about.instrument);
     }
-    let rows = Some(guarded(origin, || RowIter::from_file_into(Box::new(reader)).project(Some(schema)))?);
+    let reader = Box::new(Bounded::new(reader, again));
+    let rows = guarded(|| RowIter::from_file_into(reader).project(Some(schema)));
+    let rows = Some(rows.map_err(|e| damaged(origin, e))?);
     Ok((Box::new(Parquet { rows, kinds, origin: origin.clone(), row: 0 }), facts))
 }
 
@@ -168,8 +159,8 @@ impl Rows for Parquet {
     fn next(&mut self, row: &mut Row) -> Result<bool, DataError> {
         let Some(mut rows) = self.rows.take() else { return Ok(false) };
         self.row += 1;
-        let (next, rows) = guarded(&self.origin, || rows.next().transpose().map(|next| (next, rows)))
-            .map_err(|_| damaged(&self.origin, format!("row {} is damaged", self.row)))?;
+        let (next, rows) = guarded(|| rows.next().transpose().map(|next| (next, rows)))
+            .map_err(|why| damaged(&self.origin, format!("row {} is damaged: {why}", self.row)))?;
         let Some(next) = next else { return Ok(false) };
         self.rows = Some(rows);
         row.start(self.row);
@@ -223,18 +214,4 @@ fn time(ns: Option<i64>, utc: bool, row: &mut Row) -> bool {
         row.push(stamp.to_string().trim_end_matches('Z'));
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_of_the_parquet_crate_is_a_refusal() {
-        let origin = Origin { path: "x.parquet".into(), packing: Vec::new() };
-        let refused = guarded::<()>(&origin, || panic!("index out of bounds")).unwrap_err().to_string();
-        assert!(refused.starts_with("x.parquet: cannot be read as Parquet (it is damaged)"), "{refused}");
-        assert_eq!(guarded(&origin, || Ok(1)).unwrap(), 1);
-        assert!(!GUARDED.get());
-    }
 }

@@ -87,6 +87,11 @@ impl Symbols {
         Some(DataError::cell(path, (*line, "symbol"), text, "holds several symbols", fix))
     }
 
+    /// The symbol whose rows were taken.
+    pub(crate) fn into_chosen(self) -> String {
+        self.wanted
+    }
+
     /// What to say of a file without a row.
     pub(crate) fn missing(&self) -> String {
         format!("has no row of symbol {:?} with prices", self.wanted)

@@ -11,7 +11,7 @@ use super::{
     symbols::{Choice, Symbols},
 };
 use crate::{
-    checks::{Collector, RawBar, Understood, Volume},
+    checks::{Intake, RawBar, Sink, Understood, Volume},
     error::DataError,
     instrument::{Instrument, zone},
     load::LoadOptions,
@@ -30,8 +30,8 @@ pub(crate) struct Table<'r, 'a> {
     pub(crate) name: &'a str,
 }
 
-impl<'a> Table<'_, 'a> {
-    /// Reads every row and hands it to the checks.
+impl Table<'_, '_> {
+    /// Reads every row, and hands it on to `sink` as integers.
     ///
     /// # Errors
     /// [`DataError`] naming line and field of the first thing that cannot be read.
@@ -39,13 +39,16 @@ impl<'a> Table<'_, 'a> {
         mut self,
         instrument: Instrument,
         options: &LoadOptions,
-    ) -> Result<(Collector<'a>, Understood), DataError> {
+        sink: &mut dyn Sink,
+    ) -> Result<(Intake, Understood), DataError> {
         let first = |at: usize| self.head.rows.front().map_or("", |r| r.cell(at));
         let mut symbols = self.head.columns.symbol.map(|at| Symbols::new(at, first(at), options));
         let format = head::stamps(&mut self.head, self.rows, self.origin, options, self.name)?;
         let (time_zone, zone) = self.zone(format, &instrument, options)?;
         let path = self.origin.path.as_str();
-        let mut all = Collector::new(path, instrument.clone(), options.range_policy);
+        let bar_seconds = options.bar_seconds.or(self.facts.bar_seconds);
+        let mut all = Intake::new(path, instrument.clone(), options.range_policy);
+        sink.begin(bar_seconds);
         let mut row = Row::default();
         loop {
             match self.head.rows.pop_front() {
@@ -56,21 +59,25 @@ impl<'a> Table<'_, 'a> {
             match symbols.as_mut().map_or(Choice::Take, |s| s.choose(&row)) {
                 Choice::Take => {}
                 Choice::Pass => continue,
-                Choice::Restart => all = Collector::new(path, instrument.clone(), options.range_policy),
+                Choice::Restart => {
+                    all = Intake::new(path, instrument.clone(), options.range_policy);
+                    sink.begin(bar_seconds);
+                }
                 Choice::Refuse => break,
             }
             if let Some(bar) = self.bar(&row, format, &zone, &mut all)? {
-                all.push(&bar)?;
+                sink.take(&all.row(&bar)?)?;
             }
         }
         if let Some(refusal) = symbols.as_ref().and_then(|s| s.refusal(path)) {
             return Err(refusal);
         }
-        if all.is_empty() {
+        if all.rows_read == 0 {
             let problem = symbols.map_or_else(|| "has no row with prices".to_owned(), |s| s.missing());
             return Err(DataError::file(path, problem, "give a file with bars, or another symbol of it"));
         }
         all.repairs.lines_skipped = self.rows.lines_skipped();
+        all.symbol = symbols.map(Symbols::into_chosen);
         Ok((all, self.understood(format, time_zone)))
     }
 
@@ -80,7 +87,7 @@ impl<'a> Table<'_, 'a> {
         row: &Row,
         format: StampFormat,
         zone: &TimeZone,
-        all: &mut Collector<'_>,
+        all: &mut Intake,
     ) -> Result<Option<RawBar>, DataError> {
         let columns = &self.head.columns;
         let mut prices = columns.bid.iter().chain(columns.ask.iter().flatten());
@@ -195,7 +202,6 @@ impl<'a> Table<'_, 'a> {
             format: words,
             stamp_format: format.describe(),
             stamp_side: in_file.or(known),
-            bar_seconds: facts.bar_seconds,
             time_zone,
             columns: head.used,
             columns_unused: columns.unused,

@@ -2,6 +2,9 @@
 //! it does.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+#[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
+#[path = "../../../../fuzz/check.rs"]
+mod check;
 mod columns;
 mod text;
 mod time;
@@ -11,7 +14,9 @@ use foxhunt_data::{Bars, DataError, LoadOptions, load_bytes, presets};
 fn with(text: &str, change: impl FnOnce(&mut LoadOptions)) -> Result<Bars, DataError> {
     let mut options = LoadOptions { instrument: Some(presets::eurusd()), ..LoadOptions::default() };
     change(&mut options);
-    load_bytes("a.csv", text.as_bytes().to_vec(), &options)
+    let loaded = load_bytes("a.csv", text.as_bytes().to_vec(), &options);
+    check::alike("a.csv", text.as_bytes().to_vec(), &options, &loaded);
+    loaded
 }
 
 fn read(text: &str) -> Bars {
@@ -45,9 +50,14 @@ fn every_policy_stands_in_the_documentation() {
         assert!(page.contains(&format!("`{name}`")), "docs/data.md does not name {name}");
     }
     let here = |name: &str| {
-        [tests.as_str(), include_str!("../refusals.rs"), include_str!("../formats.rs")]
-            .iter()
-            .any(|t| t.contains(&format!("fn {name}(")))
+        [
+            tests.as_str(),
+            include_str!("../refusals.rs"),
+            include_str!("../formats.rs"),
+            include_str!("../damage.rs"),
+        ]
+        .iter()
+        .any(|t| t.contains(&format!("fn {name}(")))
     };
     let (_, faults) = page.split_once("\n## Faults").unwrap();
     let rows = faults.lines().filter(|l| l.starts_with("| ") && l.matches('|').count() >= 5);
