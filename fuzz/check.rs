@@ -31,7 +31,8 @@ pub fn run(target: &str, bytes: &[u8]) {
 fn bars(start: &[u8], bytes: &[u8]) {
     let file = [start, bytes].concat();
     for instrument in [presets::eurusd(), presets::us_equity("X")] {
-        let options = LoadOptions { instrument: Some(instrument), ..LoadOptions::default() };
+        let extra = if file.len() % 2 == 0 { vec![] } else { vec!["#7".into()] };
+        let options = LoadOptions { instrument: Some(instrument), extra, ..LoadOptions::default() };
         match load_bytes("fuzzed_20140505", file.clone(), &options) {
             Ok(bars) => sound(&bars),
             Err(e) => assert!(e.to_string().starts_with("fuzzed_20140505"), "{e}"),
@@ -49,6 +50,10 @@ fn sound(bars: &Bars) {
             assert!(side.low[i] > 0 && side.low[i] <= open.min(close) && side.high[i] >= open.max(close));
         }
         assert!(bars.volume_lots[i] >= 0);
+    }
+    for column in &bars.extra {
+        assert!(column.values.len() == bars.len() && column.first < bars.len());
+        assert!(column.values.iter().all(|v| (*v as f32).is_finite()));
     }
     assert!(!inspect(bars).to_string().is_empty());
 }

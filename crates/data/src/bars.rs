@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
-use crate::{instrument::Instrument, source::SourceInfo};
+use crate::{extra::ExtraColumn, instrument::Instrument, source::SourceInfo};
 
 /// Seconds of the year that rates and annual figures are stated for: 365 days.
 pub const YEAR_SECONDS: i64 = 31_536_000;
@@ -64,6 +64,9 @@ pub struct Bars {
     pub volume_lots: Vec<i64>,
     /// Whether `volume_lots` was in the file.
     pub has_volume: bool,
+    /// Columns of the file that are no part of a bar and were asked for.
+    #[serde(default)]
+    pub extra: Vec<ExtraColumn>,
     /// Where the bars came from.
     pub source: SourceInfo,
 }
@@ -156,8 +159,9 @@ impl Bars {
             close_ns: self.close_ns[range.clone()].to_vec(),
             bid: self.bid.slice(range.clone()),
             ask: self.ask.as_ref().map(|a| a.slice(range.clone())),
-            volume_lots: self.volume_lots[range].to_vec(),
+            volume_lots: self.volume_lots[range.clone()].to_vec(),
             has_volume: self.has_volume,
+            extra: self.extra.iter().map(|c| c.slice(range.clone())).collect(),
             source: self.source.clone(),
         }
     }
@@ -185,6 +189,13 @@ impl Bars {
                 "name files of one kind",
             );
         }
+        let names = |bars: &Bars| bars.extra.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
+        if names(&self) != names(&next) {
+            return refuse(
+                format!("it has other columns than {} beside its bars", self.source.path),
+                "read both with the same features.columns",
+            );
+        }
         if self.close_ns.last() > next.open_ns.first() {
             return refuse(
                 format!("its first bar opens before the last of {} closes", self.source.path),
@@ -198,6 +209,7 @@ impl Bars {
             ask.append(more);
         }
         self.volume_lots.extend(next.volume_lots);
+        self.extra.iter_mut().zip(next.extra).for_each(|(column, more)| column.append(more));
         self.source.append(next.source);
         Ok(self)
     }

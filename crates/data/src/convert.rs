@@ -4,11 +4,11 @@
 use std::{io::Write, sync::Arc};
 
 use parquet::{
-    basic::{Compression, ZstdLevel},
+    basic::{Compression, Repetition, Type as Physical, ZstdLevel},
     data_type::{DoubleType, Int64Type},
     errors::ParquetError,
     file::{metadata::KeyValue, properties::WriterProperties, writer::SerializedFileWriter},
-    schema::parser::parse_message_type,
+    schema::{parser::parse_message_type, types::Type},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub(crate) struct About {
     /// The file that the bars were read from, and its hash.
     pub(crate) source: String,
     pub(crate) source_sha256: String,
+    /// Names of the columns that are no part of the bars.
+    #[serde(default)]
+    pub(crate) extra: Vec<String>,
     pub(crate) instrument: Instrument,
 }
 
@@ -38,7 +41,8 @@ impl About {
     }
 }
 
-/// Writes bars as Parquet: `time`, `open` … `close` (or `bid_open` … `ask_close`) and `volume` where the file had it.
+/// Writes bars as Parquet: `time`, `open` … `close` (or `bid_open` … `ask_close`), `volume` where the file had it, and the
+/// extra columns, null before their first value.
 ///
 /// # Errors
 /// [`DataError::File`] naming `path` where a number does not survive as a double, or writing fails.
@@ -55,11 +59,12 @@ pub fn write_parquet<W: Write + Send>(path: &str, bars: &Bars, out: W) -> Result
         bar_seconds: bars.source.bar_seconds,
         source: bars.source.path.clone(),
         source_sha256: bars.source.sha256.clone(),
+        extra: bars.extra.iter().map(|c| c.name.clone()).collect(),
         instrument: bars.instrument.clone(),
     };
     let about = toml::to_string(&about).map_err(|e| failed(&e))?;
     let columns = columns(path, bars)?;
-    write(&columns, stamps(bars), about, out).map_err(|e| failed(&e))
+    write(&columns, bars, about, out).map_err(|e| failed(&e))
 }
 
 /// A column of prices or volumes: its name and what its integers are multiplied by.
@@ -104,6 +109,11 @@ fn columns<'a>(path: &str, bars: &'a Bars) -> Result<Vec<Column<'a>>, DataError>
         let (values, unit) = (Values::Lots(&bars.volume_lots), bars.instrument.lot);
         columns.push(Column { name: "volume".into(), values, unit });
     }
+    let taken = |name: &str| name == "time" || columns.iter().any(|c| c.name == name);
+    if let Some(extra) = bars.extra.iter().find(|c| taken(&c.name)) {
+        let problem = format!("cannot have two columns {:?}: one is a part of the bars", extra.name);
+        return Err(DataError::file(path, problem, "rename the other in the file that is read"));
+    }
     for column in &columns {
         if let Some(i) = (0..bars.len()).find(|&i| column.value(i).is_none()) {
             let problem = format!("cannot hold {} of bar {i}: it has more digits than a double", column.name);
@@ -127,13 +137,20 @@ fn stamps(bars: &Bars) -> &[i64] {
 
 fn write<W: Write + Send>(
     columns: &[Column<'_>],
-    stamps: &[i64],
+    bars: &Bars,
     about: String,
     out: W,
 ) -> Result<W, ParquetError> {
+    let stamps = stamps(bars);
     let fields: String = columns.iter().map(|c| format!("required double {};", c.name)).collect();
     let schema = format!("message bars {{ required int64 time (TIMESTAMP(NANOS,true)); {fields} }}");
-    let schema = Arc::new(parse_message_type(&schema)?);
+    let mut fields = parse_message_type(&schema)?.get_fields().to_vec();
+    // Their names are anyone's, and may be no words of the schema's language.
+    for column in &bars.extra {
+        let optional = Type::primitive_type_builder(&column.name, Physical::DOUBLE);
+        fields.push(Arc::new(optional.with_repetition(Repetition::OPTIONAL).build()?));
+    }
+    let schema = Arc::new(Type::group_type_builder("bars").with_fields(fields).build()?);
     let properties = WriterProperties::builder()
         // Fixed, so that an update of the Parquet crate alone does not change the bytes.
         .set_created_by("foxhunt-data".to_owned())
@@ -152,6 +169,13 @@ fn write<W: Write + Send>(
             let values: Vec<f64> = range.clone().filter_map(|i| column.value(i)).collect();
             let mut open = group.next_column()?.ok_or_else(missing)?;
             open.typed::<DoubleType>().write_batch(&values, None, None)?;
+            open.close()?;
+        }
+        for column in &bars.extra {
+            let known: Vec<i16> = range.clone().map(|i| i16::from(i >= column.first)).collect();
+            let values = &column.values[column.first.clamp(range.start, range.end)..range.end];
+            let mut open = group.next_column()?.ok_or_else(missing)?;
+            open.typed::<DoubleType>().write_batch(values, Some(&known), None)?;
             open.close()?;
         }
         group.close()?;

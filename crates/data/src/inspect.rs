@@ -5,6 +5,7 @@ use std::fmt;
 use crate::{
     bars::Bars,
     calendar::{LocalTime, local},
+    extra::ExtraColumn,
     jumps::{Jump, split_like},
     moment::show_moment,
     source::SourceInfo,
@@ -60,6 +61,8 @@ pub struct Inspection {
     pub volume: Option<(f64, usize)>,
     /// Moves from one bar to the next that look like splits of shares that were not adjusted.
     pub split_like: Vec<Jump>,
+    /// Name, first row with a value, least and largest value of each column beside the bars.
+    pub extra: Vec<(String, usize, f64, f64)>,
     /// Volume per hour that stands in where the file has none.
     pub preset_volume_lots_per_hour: i64,
     /// Where the bars came from and what was repaired.
@@ -110,9 +113,16 @@ pub fn inspect(bars: &Bars) -> Inspection {
         spread_units: spreads.first().zip(spreads.last()).map(|(&a, &z)| (a, spreads[spreads.len() / 2], z)),
         volume: bars.has_volume.then(|| (total / rows.max(1) as f64, zero)),
         split_like: split_like(bars),
+        extra: bars.extra.iter().map(range_of).collect(),
         preset_volume_lots_per_hour: bars.instrument.preset_volume_lots_per_hour,
         source: bars.source.clone(),
     }
+}
+
+fn range_of(column: &ExtraColumn) -> (String, usize, f64, f64) {
+    let ends = |(low, high): (f64, f64), v: &f64| (low.min(*v), high.max(*v));
+    let (low, high) = column.known().iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+    (column.name.clone(), column.first, low, high)
 }
 
 /// Hours that more than half of the sessions keep.
@@ -224,6 +234,9 @@ impl fmt::Display for Inspection {
             0 => writeln!(f, "splits      no jump looks like one")?,
             n => writeln!(f, "splits      {n} jumps look like unadjusted ones: {}", jumps.join(", "))?,
         }
+        for (name, first, low, high) in &self.extra {
+            writeln!(f, "feature     {name}: {low} to {high}, from row {first}")?;
+        }
         if !s.columns.is_empty() {
             writeln!(f, "columns     {}", s.columns.join(", "))?;
         }
@@ -242,6 +255,7 @@ impl fmt::Display for Inspection {
             (r.volumes_below_lot, "volumes below one lot"),
             (r.volumes_missing, "volumes missing (counted as none)"),
             (r.rows_without_prices, "rows without prices (left as gaps)"),
+            (r.values_held, "values of feature columns missing (the last before holds)"),
             (r.numbers_cleaned, "numbers cleaned of separators and signs"),
             (r.lines_skipped, "lines passed over that are no rows"),
             (r.steps_back, "steps back in time (rows sorted)"),

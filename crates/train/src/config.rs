@@ -169,6 +169,10 @@ pub struct FeaturesConfig {
     pub set: String,
     /// Features by name, in this order, instead of a set. `foxhunt features --list` shows all.
     pub names: Vec<String>,
+    /// Columns of the files that are no part of a bar, as features after those: names of the header, or #7, such as
+    /// `["sentiment", "funding"]`. That each value was known at its bar's close is your statement; where there is none, the
+    /// last one before holds.
+    pub columns: Vec<String>,
 }
 
 /// The network.
@@ -261,7 +265,12 @@ pub struct MarketConfig {
 
 impl FeaturesConfig {
     fn set(&self) -> Result<FeatureSet, FeatureError> {
-        if self.names.is_empty() { FeatureSet::named(&self.set) } else { FeatureSet::of_names(&self.names) }
+        let set = if self.names.is_empty() {
+            FeatureSet::named(&self.set)
+        } else {
+            FeatureSet::of_names(&self.names)
+        };
+        set?.with_columns(&self.columns)
     }
 }
 
@@ -319,7 +328,7 @@ impl Config {
                 test_to: String::new(),
                 walk_forward: WalkForward::default(),
             },
-            features: FeaturesConfig { set: "standard".into(), names: Vec::new() },
+            features: FeaturesConfig { set: "standard".into(), names: Vec::new(), columns: Vec::new() },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
             learn: LearnConfig {
                 envs,
@@ -599,6 +608,8 @@ mod tests {
         let c = |set: &str| Config::resolve(None, None, &[set.into()]);
         assert_eq!(c("seed=1").unwrap().feature_set().unwrap().len(), 24);
         assert_eq!(c("features.set=full").unwrap().feature_set().unwrap().len(), 75);
+        let own = c("features.columns=[\"mood\", \"#7\"]").unwrap().feature_set().unwrap();
+        assert_eq!(own.names().skip(23).collect::<Vec<_>>()[1..], ["mood", "#7"]);
         let named = c("features.names=[\"adx_14\", \"return_1\"]").unwrap();
         let names: Vec<&str> = named.feature_set().unwrap().specs().iter().map(|s| s.name).collect();
         assert_eq!(names, ["adx_14", "return_1"]);
@@ -612,6 +623,15 @@ mod tests {
         let near = error("features.names=[\"adx14\"]");
         assert!(near.contains("features.names: there is no feature 'adx14': did you mean adx_14"), "{near}");
         assert!(error("features.names=[\"body\", \"body\"]").contains("twice"));
+        for (columns, words) in [
+            ("[\"a\", \"A\"]", "features.columns: feature A is in the set twice"),
+            ("[\"return_1\"]", "features.columns: feature return_1 is in the set twice"),
+            ("[\"warmup\"]", "features.columns: a column named 'warmup' can't be a feature"),
+            ("[\" \"]", "features.columns: a column needs a name"),
+        ] {
+            let said = error(&format!("features.columns={columns}"));
+            assert!(said.contains(words), "{said}");
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(crate) struct RawBar {
     /// Open, high, low, close of the ask.
     pub(crate) ask: Option<[Decimal; 4]>,
     pub(crate) volume: Volume,
+    /// Values of the extra columns; NaN where there is none.
+    pub(crate) extra: Vec<f64>,
 }
 
 /// Volume in base units.
@@ -43,6 +45,8 @@ pub(crate) struct Collector<'a> {
     pub(super) volume: Vec<i64>,
     /// Some cell of the volume holds a number.
     pub(super) volume_said: bool,
+    /// The extra columns, NaN where there is no value.
+    pub(super) extra: Vec<Vec<f64>>,
     pub(super) rows_read: u64,
     pub(crate) repairs: Repairs,
 }
@@ -59,6 +63,7 @@ impl<'a> Collector<'a> {
             ask: None,
             volume: Vec::new(),
             volume_said: false,
+            extra: Vec::new(),
             rows_read: 0,
             repairs: Repairs::default(),
         }
@@ -96,6 +101,8 @@ impl<'a> Collector<'a> {
         if let Some(ask) = ask {
             push(self.ask.get_or_insert_default(), ask);
         }
+        self.extra.resize(row.extra.len(), Vec::new());
+        self.extra.iter_mut().zip(&row.extra).for_each(|(column, value)| column.push(*value));
         self.rows_read += 1;
         Ok(())
     }
@@ -110,6 +117,7 @@ impl<'a> Collector<'a> {
         pick(&mut self.stamps, order);
         pick(&mut self.lines, order);
         pick(&mut self.volume, order);
+        self.extra.iter_mut().for_each(|column| pick(column, order));
         for side in [Some(&mut self.bid), self.ask.as_mut()].into_iter().flatten() {
             for column in [&mut side.open, &mut side.high, &mut side.low, &mut side.close] {
                 pick(column, order);
@@ -123,6 +131,7 @@ impl<'a> Collector<'a> {
         row(&self.bid, a) == row(&self.bid, b)
             && self.ask.as_ref().is_none_or(|ask| row(ask, a) == row(ask, b))
             && self.volume.get(a) == self.volume.get(b)
+            && self.extra.iter().all(|column| column[a].to_bits() == column[b].to_bits())
     }
 }
 

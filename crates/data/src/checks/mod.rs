@@ -10,6 +10,7 @@ mod volume;
 use crate::{
     bars::Bars,
     error::DataError,
+    extra::ExtraColumn,
     load::LoadOptions,
     source::{Basis, SourceInfo, StampSide},
 };
@@ -29,6 +30,8 @@ pub(crate) struct Understood {
     pub(crate) time_zone: (String, Basis),
     pub(crate) columns: Vec<String>,
     pub(crate) columns_unused: Vec<String>,
+    /// Names of the extra columns.
+    pub(crate) extra: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -55,6 +58,19 @@ pub(crate) fn to_bars(
         all.repairs.opens_replaced = prices::replace_opens(&times, &mut all.bid, all.ask.as_mut());
     }
     prices::check_fit(&all)?;
+    let mut extra = Vec::with_capacity(understood.extra.len());
+    for (name, values) in understood.extra.iter().zip(std::mem::take(&mut all.extra)) {
+        let (column, held) = ExtraColumn::held(name, values).ok_or_else(|| {
+            let problem = format!("has no value at all in its column {name:?}");
+            DataError::file(
+                path,
+                problem,
+                "leave it out of features.columns, or give a file that has values there",
+            )
+        })?;
+        all.repairs.values_held += held;
+        extra.push(column);
+    }
     let has_volume = volume::finish(&mut all, &times);
     let source = SourceInfo {
         path: path.to_owned(),
@@ -82,6 +98,7 @@ pub(crate) fn to_bars(
         ask: all.ask,
         volume_lots: all.volume,
         has_volume,
+        extra,
         source,
     })
 }

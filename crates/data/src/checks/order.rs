@@ -25,10 +25,9 @@ pub(super) fn sort(all: &mut Collector<'_>) -> Result<(), DataError> {
             Some(&before) if all.stamps[before] == all.stamps[i] => {
                 if !all.same(before, i) {
                     let (first, second) = (before.min(i), before.max(i));
-                    let problem = format!(
-                        "is the same moment as line {}, with other prices or volume",
-                        all.lines[first]
-                    );
+                    let other = if all.extra.is_empty() { " or volume" } else { ", volume or extra columns" };
+                    let problem =
+                        format!("is the same moment as line {}, with other prices{other}", all.lines[first]);
                     let fix =
                         "remove one of the two rows, or name the symbol's column where there are several";
                     let text = show_moment(all.stamps[i]);

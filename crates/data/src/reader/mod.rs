@@ -4,6 +4,7 @@
 pub(crate) mod columns;
 pub(crate) mod dbn;
 pub(crate) mod delimited;
+mod extra;
 pub(crate) mod google;
 pub(crate) mod head;
 pub(crate) mod header;

@@ -125,6 +125,7 @@ fn table<R: ChunkReader + 'static>(reader: R, origin: &Origin) -> Result<(Box<dy
         facts.format = "Parquet written by foxhunt".into();
         (facts.stamp_side, facts.bar_seconds) = (Some(about.stamps), Some(about.bar_seconds));
         facts.instrument = Some(about.instrument);
+        facts.extra = about.extra;
     }
     let rows = Some(guarded(origin, || RowIter::from_file_into(Box::new(reader)).project(Some(schema)))?);
     Ok((Box::new(Parquet { rows, kinds, origin: origin.clone(), row: 0 }), facts))
@@ -201,6 +202,8 @@ fn cell(field: &Field, kind: Kind, row: &mut Row) -> bool {
         // The shortest text that is this number: what was written as 1.1 is 1.1 again.
         (Field::Float(v), _) if v.is_finite() => row.push_fmt(format_args!("{v}")),
         (Field::Double(v), _) if v.is_finite() => row.push_fmt(format_args!("{v}")),
+        (Field::Float(v), _) if v.is_infinite() => row.push("infinity"),
+        (Field::Double(v), _) if v.is_infinite() => row.push("infinity"),
         (Field::Float(_) | Field::Double(_), _) => row.push("NaN"),
         (Field::Str(text), _) => row.push(text),
         (Field::Bytes(bytes), _) => match bytes.as_utf8() {

@@ -3,7 +3,7 @@
 //! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
 //! overflow, and rounds to no zero that would mean something else.
 
-use super::{Config, Size, walk_forward};
+use super::{Config, FeaturesConfig, Size, walk_forward};
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
@@ -116,8 +116,13 @@ fn fit(c: &Config) -> Result<(), String> {
     })?;
     d.moments()?;
     walk_forward::check(c)?;
+    must(c.features.columns.iter().all(|name| !name.trim().is_empty()), &|| {
+        "features.columns: a column needs a name, as the file's header has it, or a number such as #7".into()
+    })?;
     let features = if c.features.names.is_empty() { "features.set" } else { "features.names" };
-    c.features.set().map_err(|e| format!("{features}: {e}"))?;
+    let computed = FeaturesConfig { columns: Vec::new(), ..c.features.clone() };
+    computed.set().map_err(|e| format!("{features}: {e}"))?;
+    c.features.set().map_err(|e| format!("features.columns: {e}"))?;
     must(n.inputs.is_multiple_of(8), &|| {
         format!(
             "network.inputs is {}: it must be a multiple of 8, such as {}",
