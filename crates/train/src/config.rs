@@ -50,6 +50,17 @@ pub enum LearnStep {
     Span,
 }
 
+/// How an agent explores while it collects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Explore {
+    /// Epsilon-greedy: a random action with probability epsilon, the best one otherwise.
+    #[default]
+    Epsilon,
+    /// Each branch draws its action from the softmax of its values over a temperature.
+    Boltzmann,
+}
+
 /// A resolved configuration. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -235,11 +246,17 @@ pub struct LearnConfig {
     pub rounding: Rounding,
     /// Whether the fused kernels learn where the device has them, or the plan's span everywhere.
     pub step: LearnStep,
-    /// Exploration at the start.
+    /// How the agent explores while it collects; tested, it takes the best action.
+    pub explore: Explore,
+    /// Epsilon at the start: the share of decisions of which some branch is random.
     pub explore_start: f64,
-    /// Exploration at the end of its schedule.
+    /// Epsilon at the end of its schedule.
     pub explore_end: f64,
-    /// Epochs of the schedule.
+    /// Temperature of `boltzmann` at the start, in units of the scaled reward.
+    pub temperature_start: f64,
+    /// Temperature at the end of its schedule.
+    pub temperature_end: f64,
+    /// Epochs of the schedule, of epsilon or of the temperature: a straight line.
     pub explore_epochs: f64,
 }
 
@@ -350,8 +367,11 @@ impl Config {
                 weights: Weights::default(),
                 rounding: Rounding::default(),
                 step: LearnStep::default(),
+                explore: Explore::default(),
                 explore_start: 1.0,
                 explore_end: 0.05,
+                temperature_start: 1.0,
+                temperature_end: 0.05,
                 explore_epochs: 10.0,
             },
             market: MarketConfig {
@@ -641,6 +661,21 @@ mod tests {
         assert_eq!(c("market.orders=market").unwrap().market.orders, Orders::Market);
         let error = c("market.orders=limit").unwrap_err().to_string();
         assert!(error.contains("limit") && error.contains("market"), "{error}");
+    }
+
+    #[test]
+    fn exploration_is_chosen_by_name() {
+        let c = |set: &str| Config::resolve(None, None, &[set.into()]);
+        assert_eq!(c("seed=1").unwrap().learn.explore, Explore::Epsilon);
+        assert_eq!(c("learn.explore=boltzmann").unwrap().learn.explore, Explore::Boltzmann);
+        for (set, words) in [
+            ("learn.explore=softmax", "expected `epsilon` or `boltzmann`"),
+            ("learn.temperature_end=0", "learn.temperature_end is 0: it must be 0.001 to 100"),
+            ("learn.temperature_start=101", "learn.temperature_start is 101"),
+        ] {
+            let said = c(set).unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+        }
     }
 
     #[test]

@@ -91,6 +91,9 @@ fn numbers(c: &Config) -> Vec<Number> {
         number("learn.tau", l.tau, 1e-8, 1.0),
         number("learn.explore_start", l.explore_start, 0.0, 1.0),
         number("learn.explore_end", l.explore_end, 0.0, 1.0),
+        // In 2^-24: a smaller one would be a few units, and 0 is no temperature.
+        number("learn.temperature_start", l.temperature_start, 0.001, 100.0),
+        number("learn.temperature_end", l.temperature_end, 0.001, 100.0),
         number("learn.explore_epochs", l.explore_epochs, 0.0, 1_000_000.0),
         or_zero("market.leverage", m.leverage, 0.01, 1000.0),
         number("market.band_bp", f64::from(m.band_bp), 0.0, 10_000.0),
