@@ -33,7 +33,8 @@ pub fn run(target: &str, bytes: &[u8]) {
 fn bars(start: &[u8], bytes: &[u8]) {
     let file = [start, bytes].concat();
     for instrument in [presets::eurusd(), presets::us_equity("X")] {
-        let options = LoadOptions { instrument: Some(instrument), ..LoadOptions::default() };
+        let extra = if file.len() % 2 == 0 { vec![] } else { vec!["#7".into()] };
+        let options = LoadOptions { instrument: Some(instrument), extra, ..LoadOptions::default() };
         let loaded = load_bytes("fuzzed_20140505", file.clone(), &options);
         alike("fuzzed_20140505", file.clone(), &options, &loaded);
         match loaded {
@@ -74,6 +75,10 @@ fn sound(bars: &Bars) {
             assert!(side.low[i] > 0 && side.low[i] <= open.min(close) && side.high[i] >= open.max(close));
         }
         assert!(bars.volume_lots[i] >= 0);
+    }
+    for column in &bars.extra {
+        assert!(column.values.len() == bars.len() && column.first < bars.len());
+        assert!(column.values.iter().all(|v| (*v as f32).is_finite()));
     }
     assert!(!inspect(bars).to_string().is_empty());
 }

@@ -20,6 +20,7 @@ pub(crate) struct Run<'a> {
 pub(crate) fn header(bars: &Bars, rules: &RuleBook, window: &TestWindow, run: Run<'_>) -> LedgerHeader {
     let mut assumptions = rules.assumptions();
     assumptions.push(CLOSE_OUT.into());
+    assumptions.extend(stated(bars));
     LedgerHeader {
         format: FORMAT,
         program: format!("foxhunt {}", env!("CARGO_PKG_VERSION")),
@@ -50,6 +51,19 @@ pub(crate) fn header(bars: &Bars, rules: &RuleBook, window: &TestWindow, run: Ru
         baseline: run.baseline,
         trials: run.trials,
     }
+}
+
+/// Whose word it is that the file's own columns were known in time.
+fn stated(bars: &Bars) -> Option<String> {
+    let names: Vec<&str> = bars.extra.iter().map(|c| c.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "The agent sees columns of the file beside its bars: {}. That each value was known at its bar's close is the \
+             statement of whoever made the file, which nothing here can check; where there is no value, the last one before \
+             holds.",
+            names.join(", ")
+        )
+    })
 }
 
 fn source(source: &SourceInfo) -> DataSource {

@@ -40,6 +40,7 @@ pub fn random_walk(rows: usize) -> Bars {
         ask: None,
         volume_lots: vec![1_000_000; rows],
         has_volume: false,
+        extra: Vec::new(),
         source: SourceInfo::made(format!("random walk of {rows} bars"), String::new(), BAR_SECONDS, rows),
     }
 }

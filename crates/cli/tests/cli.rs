@@ -154,6 +154,8 @@ fn every_number_has_its_range() {
         "learn.tau",
         "learn.explore_start",
         "learn.explore_end",
+        "learn.temperature_start",
+        "learn.temperature_end",
         "learn.explore_epochs",
         "market.leverage",
         "market.participation_cap",

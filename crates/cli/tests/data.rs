@@ -130,3 +130,49 @@ fn a_network_too_small_for_its_features_is_told_the_size() {
     foxhunt(folder.path(), "train --device cpu --out run --set features.set=full")
         .fails(3, &["network.inputs", "75 features", "use 128"]);
 }
+
+/// Columns of the file that are no part of a bar are features of a run, and its other bars must have them too.
+#[test]
+fn columns_of_the_file_are_features() {
+    let folder = tempfile::tempdir().unwrap();
+    let text: String = sample(2000)
+        .lines()
+        .enumerate()
+        .map(|(i, line)| match i {
+            0 => format!("{line},mood,note\n"),
+            i if i % 5 == 0 => format!("{line},,x\n"),
+            i => format!("{line},{},x\n", (i % 31) as f64 / 10.0),
+        })
+        .collect();
+    fs::write(folder.path().join("eurusd.csv"), &text).unwrap();
+    fs::write(folder.path().join("eurusd_plain.csv"), sample(2000)).unwrap();
+    let run = |args: &str| foxhunt(folder.path(), args);
+    let told = run("data convert eurusd.csv --out bars.parquet --feature-columns mood");
+    assert!(told.err.contains("left out: note"), "{}", told.err);
+    let told = run("data inspect bars.parquet --feature-columns mood").works();
+    assert!(told.out.contains("feature     mood: 0 to 3, from row 0"), "{}", told.out);
+    let told = run("features bars.parquet --out f.parquet --feature-columns mood").works();
+    assert!(told.out.contains("25 features of 2000 bars"), "{}", told.out);
+    common::train(folder.path(), "--data eurusd.csv --feature-columns mood --out run").works();
+    common::train(folder.path(), "--data bars.parquet --feature-columns mood --out again").works();
+    let file = |run: &str, name: &str| fs::read(folder.path().join(run).join(name)).unwrap();
+    assert!(
+        file("run", "metrics.jsonl") == file("again", "metrics.jsonl"),
+        "the same numbers from both files"
+    );
+    let page = String::from_utf8(file("run", "report.html")).unwrap();
+    assert!(page.contains("The agent sees columns of the file beside its bars: mood."));
+    run("backtest run --data eurusd.csv --out b --device cpu").works();
+    let told = run("act run --data bars.parquet --device cpu").works();
+    assert!(told.out.contains("order: "), "{}", told.out);
+    for command in
+        ["backtest run --data eurusd_plain.csv --out c --device cpu", "act run --data eurusd_plain.csv"]
+    {
+        run(command).fails(3, &["eurusd_plain.csv, line 1", "has no column \"mood\"", "it needs again"]);
+    }
+    let told = run("verify leak run --device cpu").works();
+    assert!(told.out.contains("is the file's statement, and not checked"), "{}", told.out);
+    run("features --out g.parquet --feature-columns mood").fails(3, &["the embedded sample has bars alone"]);
+    common::train(folder.path(), "--data eurusd.csv --feature-columns note --out bad")
+        .fails(3, &["eurusd.csv, line 2, field note: \"x\" is not a number"]);
+}

@@ -1,23 +1,24 @@
-//! Runs with weights as pairs, from the command line: killed and gone on with, backtested, refused where they make no
-//! sense.
+//! Runs with weights as pairs, and runs that draw actions from a softmax, from the command line: killed and gone on with;
+//! pairs also backtested, and refused where they make no sense.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use common::{TINY, assert_same, command, files, foxhunt, train};
 use std::{
+    collections::BTreeMap,
     fs,
     path::Path,
     process::Stdio,
     time::{Duration, Instant},
 };
+use tempfile::TempDir;
 
-const OPTIONS: &str = "--dtype bf16 --weights paired --population 2 --epochs 4 --save-every 0";
-
-/// The options of [`TINY`] without its epochs, and these.
-fn options() -> Vec<&'static str> {
+/// The options of [`TINY`] without its epochs, four epochs, and these.
+fn options(more: &'static str) -> Vec<&'static str> {
     let tiny = TINY.iter().copied().filter(|o| !["--epochs", "2"].contains(o));
-    tiny.chain(OPTIONS.split_whitespace()).collect()
+    let epochs = "--dtype bf16 --population 2 --epochs 4 --save-every 0".split_whitespace();
+    tiny.chain(epochs).chain(more.split_whitespace()).collect()
 }
 
 fn saves(run: &Path) -> usize {
@@ -25,14 +26,16 @@ fn saves(run: &Path) -> usize {
     epochs.flatten().filter(|e| e.path().join("save.json").exists()).count()
 }
 
-/// A state without the low words would go on with weights of another value.
-#[test]
-fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Holds a run that was killed and gone on with against one that was not, `whole` in the folder; what the kill left, and what
+/// `whole` holds.
+fn killed_and_whole(more: &'static str) -> (TempDir, Files, Files) {
     let folder = tempfile::tempdir().unwrap();
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     let start = |out: &str| {
         let mut c = command(folder.path());
-        c.arg("train").args(options()).args(["--out", out]).stdout(Stdio::null()).stderr(Stdio::null());
+        c.arg("train").args(options(more)).args(["--out", out]).stdout(Stdio::null()).stderr(Stdio::null());
         c
     };
     assert!(start("whole").status().unwrap().success());
@@ -53,7 +56,13 @@ fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
     assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
     let want = files(&whole);
     assert_same(&killed, &want, "after a kill");
+    (folder, left, want)
+}
 
+/// A state without the low words would go on with weights of another value.
+#[test]
+fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
+    let (folder, left, want) = killed_and_whole("--weights paired");
     let holds = |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|w| w == word.as_bytes());
     let state = left.iter().find(|(name, _)| name.ends_with("state.safetensors")).unwrap().1;
     assert!(holds(state, "\"q.weight_low\"") && holds(state, "\"q.target_low\""));
@@ -65,6 +74,20 @@ fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
     for file in ["ledger/bars.parquet", "ledger/fills.parquet"] {
         assert!(fs::read(folder.path().join("again").join(file)).unwrap() == want[file], "{file}");
     }
+}
+
+#[test]
+fn a_killed_run_that_draws_from_a_softmax_ends_with_the_bytes_of_one_that_was_not() {
+    let (_folder, _, want) = killed_and_whole("--set learn.explore=boltzmann --set learn.explore_epochs=2");
+    let metrics = String::from_utf8(want["metrics.jsonl"].clone()).unwrap();
+    let temperatures: Vec<f64> = metrics
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["temperature"].as_f64().unwrap())
+        .collect();
+    assert_eq!((temperatures.len(), temperatures[0]), (8, 0.525));
+    assert!((temperatures[7] - 0.05).abs() < 1e-9);
+    let page = String::from_utf8(want["report.html"].clone()).unwrap();
+    assert!(page.contains("Temperature of actions") && !page.contains("Share of random actions"));
 }
 
 #[test]

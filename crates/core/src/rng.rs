@@ -25,6 +25,8 @@ pub enum Purpose {
     Explore = 18,
     /// Where an episode starts.
     Episode = 19,
+    /// Gumbel noise of Boltzmann actions.
+    Gumbel = 20,
 }
 
 /// The Philox4x32-10 block function.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::error::DataError;
-use crate::{heading::Heading, instrument::Instrument, source::SourceInfo};
+use crate::{extra::ExtraColumn, heading::Heading, instrument::Instrument, source::SourceInfo};
 
 /// Seconds of the year that rates and annual figures are stated for: 365 days.
 pub const YEAR_SECONDS: i64 = 31_536_000;
@@ -62,7 +62,7 @@ impl Ohlc {
 }
 
 /// One bar: a row of [`Bars`], with all that they promise of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Bar {
     /// Moment it opens, ns UTC.
     pub open_ns: i64,
@@ -74,6 +74,17 @@ pub struct Bar {
     pub ask: Option<[i32; 4]>,
     /// Traded volume in lots.
     pub volume_lots: i64,
+    /// Values of the extra columns; NaN before a column's first.
+    pub extra: Vec<f64>,
+}
+
+/// Bit for bit: where a column has no value yet, no value is the same.
+impl PartialEq for Bar {
+    fn eq(&self, other: &Self) -> bool {
+        let all = |bar: &Self| (bar.open_ns, bar.close_ns, bar.bid, bar.ask, bar.volume_lots);
+        all(self) == all(other)
+            && self.extra.iter().map(|x| x.to_bits()).eq(other.extra.iter().map(|x| x.to_bits()))
+    }
 }
 
 impl Bar {
@@ -104,6 +115,9 @@ pub struct Bars {
     pub volume_lots: Vec<i64>,
     /// Whether `volume_lots` was in the file.
     pub has_volume: bool,
+    /// Columns of the file that are no part of a bar and were asked for.
+    #[serde(default)]
+    pub extra: Vec<ExtraColumn>,
     /// Where the bars came from.
     pub source: SourceInfo,
 }
@@ -127,6 +141,7 @@ impl Bars {
             bid: self.bid.row(i),
             ask: self.ask.as_ref().map(|ask| ask.row(i)),
             volume_lots: self.volume_lots[i],
+            extra: self.extra.iter().map(|column| column.at(i).unwrap_or(f64::NAN)).collect(),
         }
     }
 
@@ -139,6 +154,7 @@ impl Bars {
             span_ns: self.open_ns.first().copied().zip(self.close_ns.last().copied()).unwrap_or_default(),
             is_quote: self.is_quote(),
             has_volume: self.has_volume,
+            extra: self.extra.iter().map(|column| column.name.clone()).collect(),
         }
     }
 
@@ -213,8 +229,9 @@ impl Bars {
             close_ns: self.close_ns[range.clone()].to_vec(),
             bid: self.bid.slice(range.clone()),
             ask: self.ask.as_ref().map(|a| a.slice(range.clone())),
-            volume_lots: self.volume_lots[range].to_vec(),
+            volume_lots: self.volume_lots[range.clone()].to_vec(),
             has_volume: self.has_volume,
+            extra: self.extra.iter().map(|column| column.slice(range.clone())).collect(),
             source: self.source.clone(),
         }
     }
@@ -234,6 +251,7 @@ impl Bars {
             ask.append(more);
         }
         self.volume_lots.extend(next.volume_lots);
+        self.extra.iter_mut().zip(next.extra).for_each(|(column, more)| column.append(more));
         self.source = heading.source;
         Ok(self)
     }

@@ -4,11 +4,11 @@
 use std::{io::Write, sync::Arc};
 
 use parquet::{
-    basic::{Compression, ZstdLevel},
+    basic::{Compression, Repetition, Type as Physical, ZstdLevel},
     data_type::{DoubleType, Int64Type},
     errors::ParquetError,
     file::{metadata::KeyValue, properties::WriterProperties, writer::SerializedFileWriter},
-    schema::parser::parse_message_type,
+    schema::{parser::parse_message_type, types::Type},
 };
 use rust_decimal::{Decimal, prelude::ToPrimitive};
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,9 @@ pub(crate) struct About {
     /// The file that the bars were read from, and its hash.
     pub(crate) source: String,
     pub(crate) source_sha256: String,
+    /// Names of the columns that are no part of the bars.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) extra: Vec<String>,
     pub(crate) instrument: Instrument,
 }
 
@@ -45,7 +48,8 @@ impl About {
     }
 }
 
-/// Writes bars as Parquet: `time`, `open` … `close` (or `bid_open` … `ask_close`) and `volume` where the file had it.
+/// Writes bars as Parquet: `time`, `open` … `close` (or `bid_open` … `ask_close`), `volume` where the file had it, and the
+/// extra columns, null before their first value.
 ///
 /// # Errors
 /// As [`BarWriter`].
@@ -64,6 +68,14 @@ pub struct BarWriter<W: Write + Send> {
     written: usize,
     stamps: Vec<i64>,
     columns: Vec<Column>,
+    extra: Vec<Optional>,
+}
+
+/// An extra column of the row group: which rows have a value, and the values.
+#[derive(Default)]
+struct Optional {
+    known: Vec<i16>,
+    values: Vec<f64>,
 }
 
 /// A column of prices or volumes: its name, what its integers are multiplied by, and the values of the row group.
@@ -94,13 +106,20 @@ impl<W: Write + Send> BarWriter<W> {
             bar_seconds: source.bar_seconds,
             source: source.path.clone(),
             source_sha256: source.sha256.clone(),
+            extra: heading.extra.clone(),
             instrument: heading.instrument.clone(),
         };
         let about = toml::to_string(&about).map_err(|e| failed(path, &e))?;
         let columns = columns(heading);
-        let writer = begin(&columns, about, out).map_err(|e| failed(path, &e))?;
+        let taken = |name: &str| name == "time" || columns.iter().any(|c| c.name == name);
+        if let Some(name) = heading.extra.iter().find(|name| taken(name)) {
+            let problem = format!("cannot have two columns {name:?}: one is a part of the bars");
+            return Err(DataError::file(path, problem, "rename the other in the file that is read"));
+        }
+        let extra = heading.extra.iter().map(|_| Optional::default()).collect();
+        let writer = begin(&columns, &heading.extra, about, out).map_err(|e| failed(path, &e))?;
         let (stamp_side, path) = (source.stamp_side, path.to_owned());
-        Ok(Self { path, writer, stamp_side, written: 0, stamps: Vec::new(), columns })
+        Ok(Self { path, writer, stamp_side, written: 0, stamps: Vec::new(), columns, extra })
     }
 
     /// Takes the next bar.
@@ -123,6 +142,10 @@ impl<W: Write + Send> BarWriter<W> {
             };
             column.values.push(value);
         }
+        for (column, value) in self.extra.iter_mut().zip(&bar.extra) {
+            column.known.push(i16::from(!value.is_nan()));
+            column.values.extend((!value.is_nan()).then_some(value));
+        }
         if self.stamps.len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
@@ -138,10 +161,12 @@ impl<W: Write + Send> BarWriter<W> {
     }
 
     fn write_group(&mut self) -> Result<(), DataError> {
-        write_group(&mut self.writer, &self.stamps, &self.columns).map_err(|e| failed(&self.path, &e))?;
+        write_group(&mut self.writer, &self.stamps, &self.columns, &self.extra)
+            .map_err(|e| failed(&self.path, &e))?;
         self.written += self.stamps.len();
         self.stamps.clear();
         self.columns.iter_mut().for_each(|column| column.values.clear());
+        self.extra.iter_mut().for_each(|column| (column.known.clear(), column.values.clear()).0);
         Ok(())
     }
 }
@@ -165,12 +190,19 @@ fn columns(heading: &Heading) -> Vec<Column> {
 
 fn begin<W: Write + Send>(
     columns: &[Column],
+    extra: &[String],
     about: String,
     out: W,
 ) -> Result<SerializedFileWriter<W>, ParquetError> {
     let fields: String = columns.iter().map(|c| format!("required double {};", c.name)).collect();
     let schema = format!("message bars {{ required int64 time (TIMESTAMP(NANOS,true)); {fields} }}");
-    let schema = Arc::new(parse_message_type(&schema)?);
+    let mut fields = parse_message_type(&schema)?.get_fields().to_vec();
+    // Their names are anyone's, and may be no words of the schema's language.
+    for name in extra {
+        let optional = Type::primitive_type_builder(name, Physical::DOUBLE);
+        fields.push(Arc::new(optional.with_repetition(Repetition::OPTIONAL).build()?));
+    }
+    let schema = Arc::new(Type::group_type_builder("bars").with_fields(fields).build()?);
     let properties = WriterProperties::builder()
         // Fixed, so that an update of the Parquet crate alone does not change the bytes.
         .set_created_by("foxhunt-data".to_owned())
@@ -184,6 +216,7 @@ fn write_group<W: Write + Send>(
     writer: &mut SerializedFileWriter<W>,
     stamps: &[i64],
     columns: &[Column],
+    extra: &[Optional],
 ) -> Result<(), ParquetError> {
     let missing = || ParquetError::General("the schema has fewer columns".into());
     let mut group = writer.next_row_group()?;
@@ -193,6 +226,11 @@ fn write_group<W: Write + Send>(
     for column in columns {
         let mut open = group.next_column()?.ok_or_else(missing)?;
         open.typed::<DoubleType>().write_batch(&column.values, None, None)?;
+        open.close()?;
+    }
+    for column in extra {
+        let mut open = group.next_column()?.ok_or_else(missing)?;
+        open.typed::<DoubleType>().write_batch(&column.values, Some(&column.known), None)?;
         open.close()?;
     }
     group.close().map(|_| ())

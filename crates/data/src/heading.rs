@@ -19,6 +19,8 @@ pub struct Heading {
     pub is_quote: bool,
     /// Whether the volume was in the file.
     pub has_volume: bool,
+    /// Names of the extra columns.
+    pub extra: Vec<String>,
 }
 
 impl Heading {
@@ -49,6 +51,10 @@ impl Heading {
         if self.is_quote != next.is_quote || self.has_volume != next.has_volume {
             let problem = format!("it has other columns than {} (bid and ask, or volume)", self.source.path);
             return refuse(problem, "name files of one kind");
+        }
+        if self.extra != next.extra {
+            let problem = format!("it has other columns than {} beside its bars", self.source.path);
+            return refuse(problem, "read both with the same features.columns");
         }
         if self.rows > 0 && next.rows > 0 && self.span_ns.1 > next.span_ns.0 {
             let problem = format!("its first bar opens before the last of {} closes", self.source.path);

@@ -46,6 +46,8 @@ pub struct Inspector {
     lots: f64,
     bars_without_lots: usize,
     jumps: Jumps,
+    /// First row with a value, least and largest, of each extra column.
+    extra: Vec<Option<(usize, f64, f64)>>,
 }
 
 impl Inspector {
@@ -69,12 +71,13 @@ impl Inspector {
             lots: 0.0,
             bars_without_lots: 0,
             jumps: Jumps::new(),
+            extra: vec![None; heading.extra.len()],
         }
     }
 
     /// Takes the next bar.
     pub fn push(&mut self, bar: &Bar) {
-        match self.before {
+        match self.before.take() {
             None => self.session = (self.rows, bar.open_ns),
             Some(before) => {
                 let gap = Gap { row: self.rows, seconds: seconds_up(before.close_ns, bar.open_ns) };
@@ -101,7 +104,11 @@ impl Inspector {
         self.lots += bar.volume_lots as f64;
         self.bars_without_lots += usize::from(bar.volume_lots == 0);
         self.jumps.push(bar);
-        self.before = Some(*bar);
+        for (seen, &value) in self.extra.iter_mut().zip(&bar.extra).filter(|(_, value)| !value.is_nan()) {
+            let (first, low, high) = seen.unwrap_or((self.rows, value, value));
+            *seen = Some((first, low.min(value), high.max(value)));
+        }
+        self.before = Some(bar.clone());
         self.rows += 1;
     }
 
@@ -117,7 +124,7 @@ impl Inspector {
 
     /// What the bars are like.
     pub fn finish(mut self) -> Inspection {
-        if let Some(last) = self.before {
+        if let Some(last) = self.before.take() {
             self.end_session(&last);
         }
         let session_hours = self.session_hours();
@@ -127,6 +134,10 @@ impl Inspector {
             _ => heading.instrument.price(units).normalize().to_string(),
         };
         let median = self.spreads.median().unwrap_or_default() as i32;
+        let named = |(name, seen): (&String, Option<(usize, f64, f64)>)| {
+            seen.map(|(first, low, high)| (name.clone(), first, low, high))
+        };
+        let extra = heading.extra.iter().zip(self.extra).filter_map(named).collect();
         Inspection {
             instrument: heading.instrument.name.clone(),
             rows,
@@ -144,6 +155,7 @@ impl Inspector {
             spread_units: self.spread.map(|(least, most)| (least, median, most)),
             volume: heading.has_volume.then(|| (self.lots / rows.max(1) as f64, self.bars_without_lots)),
             split_like: self.jumps.finish(),
+            extra,
             preset_volume_lots_per_hour: heading.instrument.preset_volume_lots_per_hour,
             source: heading.source,
         }

@@ -52,6 +52,8 @@ pub struct Inspection {
     pub volume: Option<(f64, usize)>,
     /// Moves from one bar to the next that look like splits of shares that were not adjusted; the first 65,536.
     pub split_like: Vec<Jump>,
+    /// Name, first row with a value, least and largest value of each column beside the bars.
+    pub extra: Vec<(String, usize, f64, f64)>,
     /// Volume per hour that stands in where the file has none.
     pub preset_volume_lots_per_hour: i64,
     /// Where the bars came from and what was repaired.
@@ -148,6 +150,9 @@ impl fmt::Display for Inspection {
             0 => writeln!(f, "splits      no jump looks like one")?,
             n => writeln!(f, "splits      {n} jumps look like unadjusted ones: {}", jumps.join(", "))?,
         }
+        for (name, first, low, high) in &self.extra {
+            writeln!(f, "feature     {name}: {low} to {high}, from row {first}")?;
+        }
         if !s.columns.is_empty() {
             writeln!(f, "columns     {}", s.columns.join(", "))?;
         }
@@ -166,6 +171,7 @@ impl fmt::Display for Inspection {
             (r.volumes_below_lot, "volumes below one lot"),
             (r.volumes_missing, "volumes missing (counted as none)"),
             (r.rows_without_prices, "rows without prices (left as gaps)"),
+            (r.values_held, "values of feature columns missing (the last before holds)"),
             (r.numbers_cleaned, "numbers cleaned of separators and signs"),
             (r.lines_skipped, "lines passed over that are no rows"),
             (r.steps_back, "steps back in time (rows sorted)"),

@@ -52,6 +52,9 @@ pub struct LoadOptions {
     pub range_policy: RangePolicy,
     /// Which column is what, where names and places do not tell.
     pub columns: ColumnMap,
+    /// Columns that are no part of a bar and are kept as [`Bars::extra`], in this order: names of the header, or `#7` for the
+    /// seventh.
+    pub extra: Vec<String>,
     /// What is between the cells of text; else what cuts most lines alike.
     pub delimiter: Option<u8>,
     /// Point or comma of decimals; else as the numbers tell.

@@ -85,6 +85,9 @@ pub struct Repairs {
     /// Wall times that a clock change repeats; their order decided which hour is meant.
     #[serde(default)]
     pub wall_times_repeated: u64,
+    /// Values of columns beside the bars that were missing after the first one: the last one before holds.
+    #[serde(default)]
+    pub values_held: u64,
     /// The file was newest first and has been turned round.
     pub reversed: bool,
     /// The price unit was halved so that mids of quote bars are exact.
@@ -174,6 +177,7 @@ impl SourceInfo {
         a.steps_back += b.steps_back;
         a.duplicates_dropped += b.duplicates_dropped;
         a.wall_times_repeated += b.wall_times_repeated;
+        a.values_held += b.values_held;
         a.reversed |= b.reversed;
         a.grid_refined |= b.grid_refined;
     }

@@ -147,7 +147,20 @@ impl BarStream {
     /// # Errors
     /// Those of `take`, those of reading, and [`DataError::File`] for a file that was changed since it was opened.
     pub fn each(&mut self, mut take: impl FnMut(&Bar) -> Result<(), DataError>) -> Result<(), DataError> {
-        self.parts.iter_mut().try_for_each(|part| part.each(&mut take))
+        // What an extra column says last in one file holds into the next.
+        let mut held = vec![f64::NAN; self.heading.extra.len()];
+        let mut hold = |bar: &Bar| {
+            if held.is_empty() {
+                return take(bar);
+            }
+            let mut bar = bar.clone();
+            for (last, value) in held.iter_mut().zip(&mut bar.extra) {
+                *last = if value.is_nan() { *last } else { *value };
+                *value = *last;
+            }
+            take(&bar)
+        };
+        self.parts.iter_mut().try_for_each(|part| part.each(&mut hold))
     }
 }
 

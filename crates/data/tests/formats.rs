@@ -228,3 +228,58 @@ fn the_sample_is_converted_to_the_same_bytes() {
     let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(hash, "5b63653bbe45dd076afe6e6219403b65b6cd79f88b9c7667ea03bfe16a0eed6f");
 }
+
+/// Columns beside the bars are the same from text, JSON and Parquet, and keep their bits when they are written.
+#[test]
+fn columns_beside_the_bars_pass_through_every_format() {
+    let extra = |names: &[&str]| LoadOptions {
+        extra: names.iter().map(|n| (*n).to_owned()).collect(),
+        ..LoadOptions::default()
+    };
+    let options = LoadOptions { extra: extra(&["mood", "Volume USD"]).extra, ..options() };
+    let text = "time,open,high,low,close,volume,mood,Volume USD\n\
+                1577836800,1.1,1.2,1.0,1.15,5000,,0.1\n\
+                1577840400,1.15,1.25,1.1,1.2,6000,-0.3,1e-7\n\
+                1577844000,1.2,1.25,1.1,1.1,7000,,3\n";
+    let bars = load_bytes("a.csv", text.into(), &options).unwrap();
+    let rows: Vec<String> = [
+        ("1577836800", "1.1,1.2,1.0,1.15,5000", "null", "0.1"),
+        ("1577840400", "1.15,1.25,1.1,1.2,6000", "\"-0.3\"", "1e-7"),
+        ("1577844000", "1.2,1.25,1.1,1.1,7000", "null", "3"),
+    ]
+    .iter()
+    .map(|(time, bar, mood, usd)| {
+        let names = ["open", "high", "low", "close", "volume"];
+        let bar: String = names.iter().zip(bar.split(',')).map(|(n, v)| format!("\"{n}\":{v},")).collect();
+        format!("{{\"time\":{time},{bar}\"mood\":{mood},\"Volume USD\":{usd}}}")
+    })
+    .collect();
+    let json = load_bytes("a.json", format!("[{}]", rows.join(",")).into(), &options).unwrap();
+    assert_eq!(json.extra, bars.extra);
+    let written = write_parquet("out", &bars, Vec::new()).unwrap();
+    let again = load_bytes("x", written.clone(), &extra(&["mood", "Volume USD"])).unwrap();
+    assert_same(&again, &bars, "Parquet");
+    assert_eq!(again.extra, bars.extra);
+    assert_eq!(load_bytes("x", written, &LoadOptions::default()).unwrap().extra, []);
+    // Read as volume, for there is no other; written as what it was named as.
+    let no_volume = LoadOptions { columns: "volume=none".parse().unwrap(), ..options };
+    let bars = load_bytes("a.csv", text.replace("volume,", "traded,").into(), &no_volume).unwrap();
+    let written = write_parquet("out", &bars, Vec::new()).unwrap();
+    let again = load_bytes("x", written, &extra(&["mood", "Volume USD"])).unwrap();
+    assert_eq!((again.has_volume, &again.extra), (false, &bars.extra));
+    // Files one after the other: the last value of one holds into the next.
+    let later = load_bytes("b.csv", text.replace("15778", "15779").into(), &no_volume).unwrap();
+    let first = bars.slice(0..2).append(later).unwrap().extra.swap_remove(0);
+    assert_eq!((first.first, first.values), (1, vec![0.0, -0.3, -0.3, -0.3, -0.3]));
+    let plain = sample().slice(0..3);
+    let mut other = bars.clone();
+    (other.instrument, other.has_volume) = (plain.instrument.clone(), plain.has_volume);
+    assert!(
+        plain.append(other).unwrap_err().to_string().contains("read both with the same features.columns")
+    );
+    let mut bars = bars;
+    bars.extra[0].name = "time".into();
+    assert!(
+        write_parquet("out", &bars, Vec::new()).unwrap_err().to_string().contains("two columns \"time\"")
+    );
+}

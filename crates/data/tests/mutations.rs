@@ -157,7 +157,7 @@ fn a_record_that_is_shorter_than_its_kind_is_refused() {
 fn options(random: &mut Random) -> LoadOptions {
     let maps = ["time=#1,close=#2", "volume=none", "open=o,symbol=none", "time=date,bid_open=#2,ask_open=#3"];
     let mut options = LoadOptions::default();
-    match random.below(8) {
+    match random.below(9) {
         0 => options.columns = maps[random.below(maps.len())].parse().unwrap(),
         1 => options.delimiter = Some(b" ,;|\t"[random.below(5)]),
         2 => options.decimal = Some([DecimalMark::Point, DecimalMark::Comma][random.below(2)]),
@@ -165,6 +165,7 @@ fn options(random: &mut Random) -> LoadOptions {
         4 => options.time_zone = Some("America/New_York".into()),
         5 => options.range_policy = RangePolicy::Widen,
         6 => options.symbol = Some("A".into()),
+        7 => options.extra = vec![["#7", "x", "volume", "trades"][random.below(4)].into()],
         _ => {}
     }
     options

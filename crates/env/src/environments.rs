@@ -5,8 +5,9 @@ use foxhunt_device::{Arena, Command, Device};
 use foxhunt_kernels::{
     View,
     env::{
-        EnvAct, EnvStep, ReplayGather, ReplaySample, Tables as TableViews, env_act_greedy, env_act_q,
-        env_observe, env_reset, env_step, replay_advance, replay_gather, replay_sample,
+        EnvAct, EnvBoltzmann, EnvStep, ReplayGather, ReplaySample, Tables as TableViews, env_act_greedy,
+        env_act_q, env_boltzmann, env_observe, env_reset, env_step, replay_advance, replay_gather,
+        replay_sample,
     },
 };
 use std::sync::Arc;
@@ -203,6 +204,22 @@ impl Environments {
     /// A `greedy` of another shape.
     pub fn act_greedy(&self, greedy: &View) -> Result<Command, EnvError> {
         Ok(Command::Launch(env_act_greedy(self.dtype, self.members, &self.acting(), greedy)?))
+    }
+
+    /// Writes [`Buffer::Actions`], drawn from the softmax of `q`, real `[E, 15]`, over the temperature of
+    /// [`Buffer::Exploration`].
+    ///
+    /// # Errors
+    /// A `q` of another shape.
+    pub fn act_boltzmann(&self, q: &View) -> Result<Command, EnvError> {
+        let act = EnvBoltzmann {
+            env: self.view(Buffer::Envs),
+            member: self.view(Buffer::Members),
+            temperature: self.view(Buffer::Exploration),
+            q,
+            actions: self.view(Buffer::Actions),
+        };
+        Ok(Command::Launch(env_boltzmann(self.dtype, self.members, &act)?))
     }
 
     /// Carries out [`Buffer::Actions`] and records one row of replay.

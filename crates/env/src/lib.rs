@@ -21,5 +21,5 @@ pub use foxhunt_kernels::env::{
     ACCOUNT_FEATURES, Env, EnvMember, Exploration, Sample, Summary, Tally, Transition,
 };
 pub use layout::OwnBuffers;
-pub use member::{MemberSpec, exploration};
+pub use member::{MemberSpec, exploration, temperature};
 pub use tables::{FeatureId, TableId, Tables};

@@ -22,14 +22,20 @@ pub struct MemberSpec {
     pub discount: f64,
     /// n of the n-step return.
     pub n_step: usize,
-    /// Schedule of epsilon.
+    /// Schedule of epsilon, or of the temperature: as the member acts.
     pub exploration: Exploration,
 }
 
 /// A schedule that falls linearly from `start` to `end` over `steps` decisions of an environment.
 pub fn exploration(start: f64, end: f64, steps: u32) -> Exploration {
     let q31 = |x: f64| (x.clamp(0.0, 1.0) * f64::from(1_u32 << 31)).round() as u32;
-    Exploration { start_q31: q31(start), end_q31: q31(end), steps, reserved: 0 }
+    Exploration { start: q31(start), end: q31(end), steps, reserved: 0 }
+}
+
+/// As [`exploration`], of the temperature of Boltzmann acting, in units of the network's reward: above 0 and below 256.
+pub fn temperature(start: f64, end: f64, steps: u32) -> Exploration {
+    let q24 = |x: f64| (x * f64::from(1_u32 << 24)).round().clamp(1.0, f64::from(u32::MAX)) as u32;
+    Exploration { start: q24(start), end: q24(end), steps, reserved: 0 }
 }
 
 impl MemberSpec {

@@ -1,4 +1,4 @@
-//! Epsilon-greedy: frequencies, ties, schedule.
+//! Epsilon-greedy and Boltzmann: frequencies, ties, schedule.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::{Run, SHAPE, builds, world};
 use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{Command, Device};
-use foxhunt_env::{Buffer, Env, MemberSpec, Shape, exploration};
+use foxhunt_env::{Buffer, Env, MemberSpec, Shape, exploration, temperature};
 use foxhunt_kernels::{Element, View};
 
 const ENVS: usize = 1_000;
@@ -128,4 +128,35 @@ fn exploration_is_a_function_of_seed_step_and_environment() {
     assert_eq!(a, again);
     assert_ne!(a, later);
     assert_ne!(a[..500], a[500..]);
+}
+
+/// By temperature, of values 0, 0.1, 0.2 … in each branch: the softmax's frequencies, and the best at almost none.
+#[test]
+fn boltzmann_draws_from_the_softmax_at_the_temperature_of_the_step() {
+    let (tables, members) = world(100, &[0]);
+    let members = [MemberSpec { exploration: temperature(1.0, 0.001, 1_000), ..members[0].clone() }];
+    let shape = Shape { envs: ENVS, ..SHAPE };
+    let run = Run::new(*builds(DType::F32).last().unwrap(), shape, &tables, &members);
+    let arena = Device::cpu().allocate(ENVS * 16 * 4).unwrap();
+    let values =
+        |i: usize| [i, i - i.min(9), i - i.min(12)][usize::from(i > 8) + usize::from(i > 11)] as f32 / 10.0;
+    arena.write(0, &(0..ENVS * 16).map(|i| values(i % 16)).collect::<Vec<f32>>()).unwrap();
+    let command = run.env.act_boltzmann(&buffer(&arena, Element::Real(DType::F32), 15, 16)).unwrap();
+    for (step, t) in [(0, 1.0), (900, 0.1009)] {
+        let drawn = act(&run, &command, step, 1);
+        assert_eq!(drawn, act(&run, &command, step, 1), "draws are keyed by the step");
+        for (d, n) in [9, 3, 3].into_iter().enumerate() {
+            let e = |k: usize| (k as f64 / 10.0 / t).exp();
+            let sum: f64 = (0..n).map(e).sum();
+            for k in 0..n {
+                let share = drawn.iter().filter(|a| usize::from(a[d]) == k).count() as f64 / ENVS as f64;
+                let p = e(k) / sum;
+                assert!(
+                    (share - p).abs() < 4.5 * (p * (1.0 - p) / ENVS as f64).sqrt() + 1e-3,
+                    "{step} {d} {k}: {share} {p}"
+                );
+            }
+        }
+    }
+    assert!(act(&run, &command, 1 << 40, 1).iter().all(|a| *a == [8, 2, 2]));
 }

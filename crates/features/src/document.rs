@@ -17,6 +17,23 @@ day a session day, a week its days from Monday to Sunday. One counts from the cl
 its own last bar where that closes at the very end, and the first bar after it where a night, a weekend or a gap follows. The
 span that the file begins in is left out, and the rows before the first value are the feature's warm-up.
 
+## Columns of the file
+
+`features.columns = [\"sentiment\", \"funding\"]`, or `--feature-columns sentiment,funding`, takes columns of the file of bars that
+are no part of a bar as features, after the others and by the header's names (`#7` for the seventh column). They are normalised
+like the others, on the training window alone, and are columns of `foxhunt features FILE --out X.parquet`; `foxhunt data convert`
+keeps those that are named.
+
+- **When a value is known is your statement.** A bar's value is shown to the agent at the bar's close, so it must have been known
+  by then: a number that was published, or revised, later is look-ahead that no check here can find. `verify leak` checks that
+  nothing earlier depends on later values, and every report says whose statement the rest is.
+- **Missing values** (empty, NaN, null, `-`): the last value before holds, however old it is, and `inspect` counts them. Rows
+  before the first value are the feature's warm-up. To show an agent how old a value is, give a column that says so.
+- Anything else that is no number is refused with file, line and field, as is a number beyond F32.
+- A run's `features.columns` is part of its configuration: `backtest RUN --data` and `act RUN --data` need the same columns.
+
+## Computed features
+
 | name | formula | window | timeframe | source | why it is causal |
 |---|---|---|---|---|---|
 ";

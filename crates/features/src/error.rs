@@ -20,7 +20,7 @@ pub enum FeatureError {
     #[error("feature {name} is in the set twice; rename one")]
     Duplicate {
         /// The name.
-        name: &'static str,
+        name: String,
     },
     /// A set that doesn't exist.
     #[error("there is no set of features '{name}': choose one of {known}")]
@@ -37,6 +37,22 @@ pub enum FeatureError {
         name: String,
         /// Names that may have been meant, with what to say before and after them.
         near: String,
+    },
+    /// A column that is no part of a bar and was not read with the bars.
+    #[error(
+        "{file}: its bars were read without the column '{name}' (features.columns): give a file that has it"
+    )]
+    NoColumn {
+        /// Where the bars came from.
+        file: String,
+        /// The column.
+        name: String,
+    },
+    /// A column whose name the program needs for its own.
+    #[error("a column named '{name}' can't be a feature, for the table of features has its own: rename it")]
+    Reserved {
+        /// The name.
+        name: String,
     },
     /// A feature gave something that is not a number, after its own warm-up.
     #[error("feature {name} is {value} in row {row}; its formula has to say what it is there")]

@@ -4,11 +4,11 @@ use std::{io::Write, sync::Arc};
 
 use foxhunt_data::Bars;
 use parquet::{
-    basic::{Compression, ZstdLevel},
+    basic::{Compression, Repetition, Type as Physical, ZstdLevel},
     data_type::{BoolType, FloatType, Int64Type},
     errors::ParquetError,
     file::{properties::WriterProperties, writer::SerializedFileWriter},
-    schema::parser::parse_message_type,
+    schema::{parser::parse_message_type, types::Type},
 };
 
 use crate::{error::FeatureError, table::FeatureColumn};
@@ -32,11 +32,16 @@ pub fn write_parquet<W: Write + Send>(
 }
 
 fn write<W: Write + Send>(close_ns: &[i64], columns: &[FeatureColumn], out: W) -> Result<W, ParquetError> {
-    let fields: String = columns.iter().map(|c| format!("optional float {};", c.name)).collect();
-    let schema = format!(
-        "message features {{ required int64 time (TIMESTAMP(NANOS,true)); required boolean warmup; {fields} }}"
-    );
-    let schema = Arc::new(parse_message_type(&schema)?);
+    let own = parse_message_type(
+        "message own { required int64 time (TIMESTAMP(NANOS,true)); required boolean warmup; }",
+    )?;
+    let mut fields = own.get_fields().to_vec();
+    // Names of a file's columns may be no words of the schema's language.
+    for column in columns {
+        let optional = Type::primitive_type_builder(&column.name, Physical::FLOAT);
+        fields.push(Arc::new(optional.with_repetition(Repetition::OPTIONAL).build()?));
+    }
+    let schema = Arc::new(Type::group_type_builder("features").with_fields(fields).build()?);
     let properties = WriterProperties::builder()
         // Fixed, so that an update of the Parquet crate alone does not change the bytes.
         .set_created_by("foxhunt-features".to_owned())

@@ -70,21 +70,25 @@ impl FeatureSpec {
 /// Sets that have a name.
 pub const SET_NAMES: [&str; 2] = ["standard", "full"];
 
-/// An ordered list of features.
+/// Columns of the table of features that are none.
+pub(crate) const OWN_COLUMNS: [&str; 2] = ["time", "warmup"];
+
+/// An ordered list of features: of computed ones, and after them columns of the file as they stand.
 #[derive(Clone, Debug)]
 pub struct FeatureSet {
     specs: Vec<FeatureSpec>,
+    extra: Vec<String>,
 }
 
 impl FeatureSet {
     /// The standard set: returns, volatility, oscillators, volume, clock. It stays as it is, for runs rest on its columns.
     pub fn standard() -> Self {
-        Self { specs: standard::all() }
+        Self { specs: standard::all(), extra: Vec::new() }
     }
 
     /// All features: the standard ones and then the others, by family. Growing it appends.
     pub fn full() -> Self {
-        Self { specs: [standard::all(), extended::all()].concat() }
+        Self { specs: [standard::all(), extended::all()].concat(), extra: Vec::new() }
     }
 
     /// The set of a name, one of [`SET_NAMES`].
@@ -123,35 +127,59 @@ impl FeatureSet {
     pub fn new(specs: Vec<FeatureSpec>) -> Result<Self, FeatureError> {
         for (i, spec) in specs.iter().enumerate() {
             if specs[..i].iter().any(|other| other.name == spec.name) {
-                return Err(FeatureError::Duplicate { name: spec.name });
+                return Err(FeatureError::Duplicate { name: spec.name.to_owned() });
             }
         }
-        Ok(Self { specs })
+        Ok(Self { specs, extra: Vec::new() })
     }
 
-    /// The features, in column order.
+    /// The set and, after its features, these columns of the bars, by name ([`Bars::extra`]). That a value was known at its
+    /// bar's close is the caller's statement.
+    ///
+    /// # Errors
+    /// [`FeatureError::Duplicate`] where a name is another feature's; [`FeatureError::Reserved`].
+    pub fn with_columns(mut self, names: &[String]) -> Result<Self, FeatureError> {
+        for name in names {
+            if OWN_COLUMNS.iter().any(|own| own.eq_ignore_ascii_case(name)) {
+                return Err(FeatureError::Reserved { name: name.clone() });
+            }
+            if self.names().any(|other| other.eq_ignore_ascii_case(name)) {
+                return Err(FeatureError::Duplicate { name: name.clone() });
+            }
+            self.extra.push(name.clone());
+        }
+        Ok(self)
+    }
+
+    /// Names of all features, in column order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.specs.iter().map(|s| s.name).chain(self.extra.iter().map(String::as_str))
+    }
+
+    /// The computed features, in column order.
     pub fn specs(&self) -> &[FeatureSpec] {
         &self.specs
     }
 
     /// Number of features, F.
     pub fn len(&self) -> usize {
-        self.specs.len()
+        self.specs.len() + self.extra.len()
     }
 
     /// Whether there is no feature.
     pub fn is_empty(&self) -> bool {
-        self.specs.is_empty()
+        self.len() == 0
     }
 
     /// The columns of all features of all bars, each as far as it is known: computed in F64 and rounded to F32 once.
     ///
     /// # Errors
-    /// [`FeatureError::NotFinite`] if a feature has no number in a row past its own warm-up; [`FeatureError::Data`] for a
-    /// faulty instrument.
+    /// [`FeatureError::NotFinite`] if a feature has no number in a row past its own warm-up; [`FeatureError::NoColumn`];
+    /// [`FeatureError::Data`] for a faulty instrument.
     pub fn columns(&self, bars: &Bars) -> Result<Vec<FeatureColumn>, FeatureError> {
         let series = Series::from_bars(bars)?;
-        self.specs.iter().map(|spec| FeatureColumn::compute(spec, &series)).collect()
+        let computed = self.specs.iter().map(|spec| FeatureColumn::compute(spec, &series));
+        computed.chain(self.extra.iter().map(|name| FeatureColumn::extra(name, bars))).collect()
     }
 
     /// All features of all bars: [T, F] raw values. A table has values from the first row in which every feature has one.

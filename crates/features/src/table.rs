@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use foxhunt_data::Bars;
+
 use crate::{error::FeatureError, series::Series, set::FeatureSpec};
 
 /// One raw feature of all bars.
@@ -26,6 +28,16 @@ impl FeatureColumn {
         // What some features know before their window is full would be another feature.
         values[..warmup].fill(0.0);
         Ok(FeatureColumn { name: spec.name.to_owned(), warmup, values })
+    }
+
+    /// A column of the bars as it stands; rows before its first value are its warm-up.
+    pub(crate) fn extra(name: &str, bars: &Bars) -> Result<Self, FeatureError> {
+        let column = bars.extra.iter().find(|c| c.name == name).ok_or_else(|| FeatureError::NoColumn {
+            file: bars.source.path.clone(),
+            name: name.to_owned(),
+        })?;
+        let values = column.values.iter().map(|v| *v as f32).collect();
+        Ok(FeatureColumn { name: name.to_owned(), warmup: column.first, values })
     }
 }
 

@@ -3,8 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test may fail it")]
 
-use foxhunt_data::{Bars, Session, sample};
-use foxhunt_features::{FeatureSet, FeatureSpec, Timeframe};
+use bytes::Bytes;
+use foxhunt_data::{Bars, ExtraColumn, Session, sample};
+use foxhunt_features::{FeatureSet, FeatureSpec, Timeframe, write_parquet};
+use parquet::{
+    file::reader::{FileReader, SerializedFileReader},
+    record::RowAccessor,
+};
 
 /// A small generator (SplitMix64), so that a failure replays.
 struct Random(u64);
@@ -36,6 +41,7 @@ fn other_future(bars: &Bars, t: usize, random: &mut Random) -> Bars {
         (bars.bid.open[i], bars.bid.close[i]) = (inside(random), inside(random));
         quote(&mut bars, i, 2 + 2 * random.below(50));
         bars.volume_lots[i] = i64::from(random.below(20_000_000));
+        bars.extra.iter_mut().for_each(|c| c.values[i] = f64::from(random.below(1_000)));
         shift += i64::from(random.below(7_200)) * 1_000_000_000;
         bars.open_ns[i] += shift;
         bars.close_ns[i] += shift;
@@ -189,4 +195,29 @@ fn a_planted_peek_is_caught() {
     let set = FeatureSet::new(specs).unwrap();
     let found = peeking(&set, &bars, 200, &mut Random(3));
     assert_eq!(found, ["peek", "frame_wide", "back_filled", "coarse_open"]);
+}
+
+/// A column of the file is its own row's, and its warm-up ends with its first value.
+#[test]
+fn a_column_of_the_file_reads_no_later_bar() {
+    let mut bars = quotes(400);
+    let values = (0..400).map(|i| if i < 50 { 0.0 } else { f64::from(i % 13) }).collect();
+    bars.extra = vec![ExtraColumn { name: "my mood".into(), first: 50, values }];
+    let set = FeatureSet::of_names(&["return_1"]).unwrap().with_columns(&["my mood".into()]).unwrap();
+    for t in [50, 51, 200, 398] {
+        assert_eq!(peeking(&set, &bars, t, &mut Random(t as u64)), Vec::<String>::new(), "t = {t}");
+    }
+    let table = set.compute(&bars).unwrap();
+    assert_eq!((table.warmup_rows, table.row(57)[1], table.names[1].as_str()), (50, 5.0, "my mood"));
+    let written = write_parquet("x", &bars, &set.columns(&bars).unwrap(), Vec::new()).unwrap();
+    let read = SerializedFileReader::new(Bytes::from(written)).unwrap();
+    let row = |i: usize| read.get_row_iter(None).unwrap().nth(i).unwrap().unwrap();
+    assert!(row(49).get_float(3).is_err(), "null before its first value");
+    assert_eq!(
+        (row(57).get_float(3).unwrap(), row(49).get_bool(1).unwrap(), row(50).get_bool(1).unwrap()),
+        (5.0, true, false)
+    );
+    bars.extra.clear();
+    let said = set.compute(&bars).unwrap_err().to_string();
+    assert!(said.contains("without the column 'my mood' (features.columns)"), "{said}");
 }

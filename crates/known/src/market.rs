@@ -169,6 +169,7 @@ fn bars(kind: &Kind, seed: u64, path: &Path) -> Bars {
         ask: None,
         volume_lots: vec![VOLUME; path.close.len()],
         has_volume: true,
+        extra: Vec::new(),
         source,
     }
 }

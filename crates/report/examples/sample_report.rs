@@ -53,6 +53,7 @@ fn point(epoch: u32, member: f64) -> EpochPoint {
         loss: 0.55 + 2.4 * (-t / 9.0).exp() + 0.05 * wiggle,
         episode_return: 0.03 * (1.0 - (-t / 14.0).exp()) - 0.012 + 0.003 * wiggle + 0.002 * member,
         epsilon: (1.0 - t / 30.0).max(0.05),
+        temperature: None,
         edge_share: 0.0,
     }
 }

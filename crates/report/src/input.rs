@@ -73,8 +73,10 @@ pub struct EpochPoint {
     pub loss: f64,
     /// Mean log return of the episodes that ended.
     pub episode_return: f64,
-    /// Share of random actions.
+    /// Share of random actions, where actions are epsilon-greedy.
     pub epsilon: f64,
+    /// Temperature, where actions are drawn from a softmax.
+    pub temperature: Option<f64>,
     /// Share of target returns beyond the support of the value distribution.
     pub edge_share: f64,
 }

@@ -22,6 +22,7 @@ fn curves() -> Vec<LearningCurve> {
         loss: if epoch == 3 { f64::NAN } else { 1.0 / f64::from(epoch + 1) },
         episode_return: 0.01,
         epsilon: 0.05,
+        temperature: None,
         edge_share: if epoch == 4 { 0.02 } else { 0.0 },
     };
     (0..3).map(|member| LearningCurve { member, points: (0..5).map(point).collect() }).collect()

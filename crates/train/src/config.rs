@@ -50,6 +50,17 @@ pub enum LearnStep {
     Span,
 }
 
+/// How an agent explores while it collects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Explore {
+    /// Epsilon-greedy: a random action with probability epsilon, the best one otherwise.
+    #[default]
+    Epsilon,
+    /// Each branch draws its action from the softmax of its values over a temperature.
+    Boltzmann,
+}
+
 /// A resolved configuration. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -169,6 +180,10 @@ pub struct FeaturesConfig {
     pub set: String,
     /// Features by name, in this order, instead of a set. `foxhunt features --list` shows all.
     pub names: Vec<String>,
+    /// Columns of the files that are no part of a bar, as features after those: names of the header, or #7, such as
+    /// `["sentiment", "funding"]`. That each value was known at its bar's close is your statement; where there is none, the
+    /// last one before holds.
+    pub columns: Vec<String>,
 }
 
 /// The network.
@@ -231,11 +246,17 @@ pub struct LearnConfig {
     pub rounding: Rounding,
     /// Whether the fused kernels learn where the device has them, or the plan's span everywhere.
     pub step: LearnStep,
-    /// Exploration at the start.
+    /// How the agent explores while it collects; tested, it takes the best action.
+    pub explore: Explore,
+    /// Epsilon at the start: the share of decisions of which some branch is random.
     pub explore_start: f64,
-    /// Exploration at the end of its schedule.
+    /// Epsilon at the end of its schedule.
     pub explore_end: f64,
-    /// Epochs of the schedule.
+    /// Temperature of `boltzmann` at the start, in units of the scaled reward.
+    pub temperature_start: f64,
+    /// Temperature at the end of its schedule.
+    pub temperature_end: f64,
+    /// Epochs of the schedule, of epsilon or of the temperature: a straight line.
     pub explore_epochs: f64,
 }
 
@@ -261,7 +282,12 @@ pub struct MarketConfig {
 
 impl FeaturesConfig {
     fn set(&self) -> Result<FeatureSet, FeatureError> {
-        if self.names.is_empty() { FeatureSet::named(&self.set) } else { FeatureSet::of_names(&self.names) }
+        let set = if self.names.is_empty() {
+            FeatureSet::named(&self.set)
+        } else {
+            FeatureSet::of_names(&self.names)
+        };
+        set?.with_columns(&self.columns)
     }
 }
 
@@ -319,7 +345,7 @@ impl Config {
                 test_to: String::new(),
                 walk_forward: WalkForward::default(),
             },
-            features: FeaturesConfig { set: "standard".into(), names: Vec::new() },
+            features: FeaturesConfig { set: "standard".into(), names: Vec::new(), columns: Vec::new() },
             network: NetworkConfig { lookback, inputs, trunk, stream, atoms: 51, v_max: 10.0 },
             learn: LearnConfig {
                 envs,
@@ -341,8 +367,11 @@ impl Config {
                 weights: Weights::default(),
                 rounding: Rounding::default(),
                 step: LearnStep::default(),
+                explore: Explore::default(),
                 explore_start: 1.0,
                 explore_end: 0.05,
+                temperature_start: 1.0,
+                temperature_end: 0.05,
                 explore_epochs: 10.0,
             },
             market: MarketConfig {
@@ -599,6 +628,8 @@ mod tests {
         let c = |set: &str| Config::resolve(None, None, &[set.into()]);
         assert_eq!(c("seed=1").unwrap().feature_set().unwrap().len(), 24);
         assert_eq!(c("features.set=full").unwrap().feature_set().unwrap().len(), 75);
+        let own = c("features.columns=[\"mood\", \"#7\"]").unwrap().feature_set().unwrap();
+        assert_eq!(own.names().skip(23).collect::<Vec<_>>()[1..], ["mood", "#7"]);
         let named = c("features.names=[\"adx_14\", \"return_1\"]").unwrap();
         let names: Vec<&str> = named.feature_set().unwrap().specs().iter().map(|s| s.name).collect();
         assert_eq!(names, ["adx_14", "return_1"]);
@@ -612,6 +643,15 @@ mod tests {
         let near = error("features.names=[\"adx14\"]");
         assert!(near.contains("features.names: there is no feature 'adx14': did you mean adx_14"), "{near}");
         assert!(error("features.names=[\"body\", \"body\"]").contains("twice"));
+        for (columns, words) in [
+            ("[\"a\", \"A\"]", "features.columns: feature A is in the set twice"),
+            ("[\"return_1\"]", "features.columns: feature return_1 is in the set twice"),
+            ("[\"warmup\"]", "features.columns: a column named 'warmup' can't be a feature"),
+            ("[\" \"]", "features.columns: a column needs a name"),
+        ] {
+            let said = error(&format!("features.columns={columns}"));
+            assert!(said.contains(words), "{said}");
+        }
     }
 
     #[test]
@@ -621,6 +661,21 @@ mod tests {
         assert_eq!(c("market.orders=market").unwrap().market.orders, Orders::Market);
         let error = c("market.orders=limit").unwrap_err().to_string();
         assert!(error.contains("limit") && error.contains("market"), "{error}");
+    }
+
+    #[test]
+    fn exploration_is_chosen_by_name() {
+        let c = |set: &str| Config::resolve(None, None, &[set.into()]);
+        assert_eq!(c("seed=1").unwrap().learn.explore, Explore::Epsilon);
+        assert_eq!(c("learn.explore=boltzmann").unwrap().learn.explore, Explore::Boltzmann);
+        for (set, words) in [
+            ("learn.explore=softmax", "expected `epsilon` or `boltzmann`"),
+            ("learn.temperature_end=0", "learn.temperature_end is 0: it must be 0.001 to 100"),
+            ("learn.temperature_start=101", "learn.temperature_start is 101"),
+        ] {
+            let said = c(set).unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+        }
     }
 
     #[test]

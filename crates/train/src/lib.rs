@@ -1,5 +1,6 @@
 //! Training: configuration, preparation of a market, the loop of collecting and learning.
 
+mod acting;
 mod config;
 mod error;
 mod market;
@@ -7,8 +8,9 @@ mod memory;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, FeaturesConfig, LearnConfig, LearnStep, MarketConfig,
-    NetworkConfig, Orders, SetOption, Size, Stamps, WalkForward, documented, nearest_key, schema,
+    Config, DataConfig, Dates, DecimalMarks, Explore, FOLD_IDS, FeaturesConfig, LearnConfig, LearnStep,
+    MarketConfig, NetworkConfig, Orders, SetOption, Size, Stamps, WalkForward, documented, nearest_key,
+    schema,
 };
 pub use error::TrainError;
 pub use foxhunt_env::ACCOUNT_FEATURES;

@@ -3,10 +3,10 @@
 //! Everything that an epoch needs lives on the device; the host launches two programs (captured graphs on a GPU) and
 //! reads a few counters at the end.
 
-use crate::{Config, LearnStep, Market, TrainError};
+use crate::{Config, Explore, LearnStep, Market, TrainError, acting};
 use foxhunt_core::{DType, Weights, rng::member_seed};
 use foxhunt_device::{Command, Device};
-use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tables, Tally, exploration};
+use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tables, Tally, exploration, temperature};
 use foxhunt_kernels::{
     env::{EnvAct, env_act_greedy},
     loss::{HeadShape, LossTotal},
@@ -44,8 +44,11 @@ pub struct EpochReport {
     /// Share of the epoch's samples whose target return, n-step return and discounted value of what follows, lies beyond
     /// ±[`v_max`](crate::NetworkConfig::v_max) before it is clipped; nothing where no loss was finite.
     pub edge_share: Option<f64>,
-    /// Exploration at the end of the epoch.
+    /// Epsilon at the end of the epoch; 0 where the member draws from a softmax.
     pub epsilon: f64,
+    /// Temperature of that softmax at the end of the epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
     /// Optimiser steps taken since the start.
     pub steps: u64,
     /// Of those, skipped for a gradient that was not finite.
@@ -103,7 +106,10 @@ pub fn member_spec(
         episode_bars: l.episode_bars,
         discount: l.gamma,
         n_step: l.n_step,
-        exploration: exploration(l.explore_start, l.explore_end, decisions),
+        exploration: match l.explore {
+            Explore::Epsilon => exploration(l.explore_start, l.explore_end, decisions),
+            Explore::Boltzmann => temperature(l.temperature_start, l.temperature_end, decisions),
+        },
     })
 }
 
@@ -204,18 +210,22 @@ impl Trainer {
             && device.is_hopper()
             && dtype == DType::Bf16
             && net.fused_shape().fits();
-        let greedy = if fused {
-            net.act_fused(&mut plan, "act", observation)?
+        if l.explore == Explore::Boltzmann {
+            acting::boltzmann(&mut plan, &net, &env, (envs, observation, actions))?;
         } else {
-            net.act(&mut plan, "act", observation)?.1
-        };
-        let views = [Buffer::Envs, Buffer::Members, Buffer::Exploration, Buffer::Actions]
-            .map(|b| env.view(b).clone());
-        plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
-            let [env, member, exploration, actions] = &views;
-            let act = EnvAct { env, member, exploration, actions };
-            Ok(vec![Command::Launch(env_act_greedy(cx.dtype(), cx.members(), &act, cx.view(greedy))?)])
-        });
+            let greedy = if fused {
+                net.act_fused(&mut plan, "act", observation)?
+            } else {
+                net.act(&mut plan, "act", observation)?.1
+            };
+            let views = [Buffer::Envs, Buffer::Members, Buffer::Exploration, Buffer::Actions]
+                .map(|b| env.view(b).clone());
+            plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
+                let [env, member, exploration, actions] = &views;
+                let act = EnvAct { env, member, exploration, actions };
+                Ok(vec![Command::Launch(env_act_greedy(cx.dtype(), cx.members(), &act, cx.view(greedy))?)])
+            });
+        }
         plan.run_foreign("env.step", &[envs, actions], &[envs, ring, tally], fixed(vec![env.step()?]));
 
         plan.program("learn");
@@ -318,7 +328,11 @@ impl Trainer {
         let l = &self.config.learn;
         let per_epoch = (l.collect / l.envs) as f64;
         let progress = f64::from(self.epoch + 1) * per_epoch / (l.explore_epochs * per_epoch).max(1.0);
-        let epsilon = l.explore_start + (l.explore_end - l.explore_start) * progress.min(1.0);
+        let line = |start: f64, end: f64| start + (end - start) * progress.min(1.0);
+        let (epsilon, temperature) = match l.explore {
+            Explore::Epsilon => (line(l.explore_start, l.explore_end), None),
+            Explore::Boltzmann => (0.0, Some(line(l.temperature_start, l.temperature_end))),
+        };
         Ok((0..members)
             .map(|m| {
                 let (t, tally) = (&totals[m], &tallies[m]);
@@ -334,6 +348,7 @@ impl Trainer {
                     saturated: tally.saturated,
                     edge_share: (t.rows > 0).then(|| t.edge as f64 / t.rows as f64),
                     epsilon,
+                    temperature,
                     steps: counters[m].step,
                     skipped: counters[m].skipped,
                 }

@@ -7,9 +7,11 @@ use common::{devices, tiny, waves};
 use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::{Device, Isa};
-use foxhunt_train::{Config, EpochReport, Market, Trainer};
+use foxhunt_train::{Config, EpochReport, Explore, Market, Trainer};
 
 const EPOCHS: u32 = 3;
+/// Both ways to explore.
+const EXPLORE: [Explore; 2] = [Explore::Epsilon, Explore::Boltzmann];
 
 /// Everything that a member carries from epoch to epoch, in bytes, by member.
 type State = Vec<Vec<u8>>;
@@ -95,10 +97,11 @@ fn a_member_does_not_depend_on_the_others() {
 /// Programs of a trainer run one by one, without the graph where there is one, equal its epochs.
 #[test]
 fn replay_equals_the_eager_run() {
-    let (config, bars) = small();
+    let (mut config, bars) = small();
     let market = Market::prepare(bars, &config).unwrap();
     for device in devices() {
-        for dtype in DType::ALL {
+        for (dtype, explore) in DType::ALL.into_iter().flat_map(|t| EXPLORE.map(|e| (t, e))) {
+            config.learn.explore = explore;
             let mut replayed = Trainer::new(&device, dtype, &config, &market).unwrap();
             let eager = Trainer::new(&device, dtype, &config, &market).unwrap();
             replayed.epoch().unwrap();
@@ -128,8 +131,9 @@ fn replay_equals_the_eager_run() {
 /// kernels order every sum by index.
 #[test]
 fn all_builds_make_the_same_bytes() {
-    let (config, bars) = small();
-    for dtype in DType::ALL {
+    let (mut config, bars) = small();
+    for (dtype, explore) in DType::ALL.into_iter().flat_map(|t| EXPLORE.map(|e| (t, e))) {
+        config.learn.explore = explore;
         let (base, reports) = run(&Device::cpu_with(Isa::Base), dtype, &config, &bars);
         let mut builds = vec![Isa::Reversed];
         #[cfg(target_arch = "x86_64")]
@@ -142,6 +146,24 @@ fn all_builds_make_the_same_bytes() {
             assert_eq!(reports, again);
         }
     }
+}
+
+/// What a member does by the softmax of its values is its own, and falls in temperature with its epochs.
+#[test]
+fn boltzmann_members_are_their_own_and_cool_down() {
+    let (mut config, bars) = small();
+    let epsilon = run(&Device::cpu(), DType::F32, &config, &bars).0;
+    (config.learn.explore, config.learn.explore_epochs) = (Explore::Boltzmann, 2.0);
+    let (alone, reports) = run(&Device::cpu(), DType::F32, &config, &bars);
+    for (r, t) in reports.iter().zip([0.525, 0.05, 0.05]) {
+        assert!(r.epsilon == 0.0 && r.temperature.is_some_and(|told| (told - t).abs() < 1e-12), "{r:?}");
+    }
+    assert!(alone[0] != epsilon[0]);
+    config.population = 2;
+    let (two, _) = run(&Device::cpu(), DType::F32, &config, &bars);
+    assert!(two[0] == alone[0] && two[1] != alone[0]);
+    (config.learn.temperature_start, config.population) = (2.0, 1);
+    assert!(run(&Device::cpu(), DType::F32, &config, &bars).0 != alone, "the temperature decides nothing");
 }
 
 /// Bars that a trained agent has not seen are all tested: nothing that is measured on a training window may come from them.

@@ -74,7 +74,7 @@ fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<(), Fail
     config.data.files.clone_from(&args.data);
     // Nobody looks back: the stretch may begin with the first bar that has what costs need.
     config.network.lookback = 1;
-    let market = Market::prepare(load_bars(&args.data, &config.data)?, &config)?;
+    let market = Market::prepare(load_bars(&args.data, &config)?, &config)?;
     let positions = Positions::read(file, &market.bars)?;
     let whole = market.splits.train.start..market.bars.len();
     let first = positions.targets.first().map_or(whole.start, |(row, _)| *row);
@@ -135,7 +135,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
 
 /// Other bars for members that were trained on `own`.
 pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<Market, Failure> {
-    let (trained_on, bars) = (&own.bars.instrument.name, load_bars(files, &config.data)?);
+    let (trained_on, bars) = (&own.bars.instrument.name, load_bars(files, config)?);
     if *trained_on != bars.instrument.name {
         note!("note: the members were trained on {trained_on} and are tested on {}", bars.instrument.name);
     }

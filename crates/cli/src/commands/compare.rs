@@ -164,7 +164,7 @@ fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
                 "compare has one training, validation and test window: leave data.walk_forward out".into(),
             ));
         }
-        let market = Market::prepare(load_bars(&config.data.files, &config.data)?, &config)?;
+        let market = Market::prepare(load_bars(&config.data.files, &config)?, &config)?;
         return Ok(Subject { config, market, optimum: None });
     };
     let name = name.strip_prefix("known:").ok_or_else(|| {

@@ -27,7 +27,8 @@ pub(crate) enum DataCommand {
     /// Read files of bars and write them as one Parquet file, which says of itself all that was understood
     #[command(after_help = "Examples:
   foxhunt data convert XBTUSD_60.csv.gz --out btc.parquet
-  foxhunt data convert 2017.csv 2018.csv --instrument EUR/USD --date-order day-first --out eurusd.parquet")]
+  foxhunt data convert 2017.csv 2018.csv --instrument EUR/USD --date-order day-first --out eurusd.parquet
+  foxhunt data convert bars.csv --feature-columns sentiment,funding --out bars.parquet")]
     Convert {
         /// Files of bars of one instrument, in order of time
         #[arg(required = true)]
@@ -45,7 +46,7 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
         DataCommand::Inspect { file, plot: page, how } => {
             let files: Vec<String> = file.iter().cloned().collect();
             let config = resolve(None, None, &how.as_set())?;
-            let mut bars = open_bars(&files, &config.data)?;
+            let mut bars = open_bars(&files, &config)?;
             let mut inspector = Inspector::new(bars.heading());
             let mut picture = page.as_ref().map(|_| Picture::new(bars.heading()));
             bars.each(|bar| {
@@ -65,13 +66,20 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
         DataCommand::Convert { files, out, how } => {
             check_unwritten(out)?;
             let config = resolve(None, None, &how.as_set())?;
-            let mut bars = open_bars(files, &config.data)?;
+            let mut bars = open_bars(files, &config)?;
             let name = out.display().to_string();
             write_new(out, |file| {
                 let mut writer = BarWriter::new(&name, bars.heading(), file)?;
                 bars.each(|bar| writer.push(bar))?;
                 Ok(writer.finish().map(|_| ())?)
             })?;
+            let unused = &bars.heading().source.columns_unused;
+            if !unused.is_empty() {
+                note!(
+                    "note: left out: {}; --feature-columns keeps what is to be a feature",
+                    unused.join(", ")
+                );
+            }
             let rows = bars.heading().rows;
             say!("{name}: {rows} bars; inspect it with foxhunt data inspect {name}")
         }

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   foxhunt features --list
   foxhunt features EURUSD_1h.csv --out features.parquet --set features.set=full
+  foxhunt features bars.csv --out features.parquet --feature-columns sentiment,funding
   foxhunt features --out two.parquet --set 'features.names=[\"adx_14\", \"week_return\"]'")]
 pub(crate) struct FeaturesArgs {
     /// A file of bars; the embedded sample if left out
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &FeaturesArgs) -> Result<(), Failure> {
     let config = resolve(None, None, &set)?;
     let files: Vec<String> =
         args.file.as_ref().map_or_else(|| config.data.files.clone(), |file| vec![file.clone()]);
-    let bars = load_bars(&files, &config.data)?;
+    let bars = load_bars(&files, &config)?;
     let columns = config.feature_set()?.columns(&bars)?;
     let name = out.display().to_string();
     write_new(out, |file| Ok(write_parquet(&name, &bars, &columns, file).map(|_| ())?))?;

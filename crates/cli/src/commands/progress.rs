@@ -104,6 +104,7 @@ mod tests {
             saturated: 0,
             edge_share,
             epsilon: 0.1,
+            temperature: None,
             steps: 0,
             skipped: 0,
         }

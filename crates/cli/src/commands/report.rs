@@ -88,6 +88,7 @@ fn learning_curves(run: &Path, ledger: &Ledger) -> Result<Vec<LearningCurve>, Fa
             loss: r.loss.unwrap_or(f64::NAN),
             episode_return: r.episode_return.unwrap_or(f64::NAN),
             epsilon: r.epsilon,
+            temperature: r.temperature,
             edge_share: r.edge_share.unwrap_or(f64::NAN),
         });
     }

@@ -8,7 +8,7 @@ use foxhunt_data::{
     BarStream, Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, StampSide, delimiter,
     load, presets, sample,
 };
-use foxhunt_train::{Config, DataConfig, Dates, DecimalMarks, SetOption, Size, Stamps};
+use foxhunt_train::{Config, Dates, DecimalMarks, SetOption, Size, Stamps};
 use std::path::Path;
 
 /// The configuration of a file, a size and options.
@@ -44,6 +44,10 @@ pub(crate) struct DataOptions {
     /// Which column is what: time=Date,close=Last,volume=none; names of the header, or #1, #2, …
     #[arg(long, value_name = "FIELD=COLUMN,...")]
     columns: Option<String>,
+    /// Columns of the file that are no part of a bar, as features: sentiment,funding; their values must be known at the bar's
+    /// close
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    feature_columns: Vec<String>,
     /// What is between cells: comma, semicolon, tab, bar or blank
     #[arg(long, value_name = "NAME", value_parser = ["comma", "semicolon", "tab", "bar", "blank"])]
     delimiter: Option<String>,
@@ -70,6 +74,10 @@ impl DataOptions {
                 .map(|s| SetOption::new("--bar-seconds", &format!("data.bar_seconds={s}"), &s.to_string())),
             text("--symbol", "symbol", &self.symbol),
             text("--columns", "columns", &self.columns),
+            (!self.feature_columns.is_empty()).then(|| {
+                let names = &self.feature_columns;
+                SetOption::new("--feature-columns", &format!("features.columns={names:?}"), &names.join(","))
+            }),
             text("--delimiter", "delimiter", &self.delimiter),
             text("--decimal", "decimal", &self.decimal),
             self.widen_ranges.then(|| SetOption::new("--widen-ranges", "data.widen_ranges=true", "true")),
@@ -80,7 +88,8 @@ impl DataOptions {
     }
 }
 
-fn load_options(data: &DataConfig) -> Result<LoadOptions, Failure> {
+fn load_options(config: &Config) -> Result<LoadOptions, Failure> {
+    let data = &config.data;
     let name = data.instrument.trim();
     let instrument = if name.is_empty() {
         None
@@ -107,6 +116,7 @@ fn load_options(data: &DataConfig) -> Result<LoadOptions, Failure> {
         symbol: (!data.symbol.is_empty()).then(|| data.symbol.clone()),
         range_policy: if data.widen_ranges { RangePolicy::Widen } else { RangePolicy::Refuse },
         columns: data.columns.parse().map_err(|e| Failure::Unusable(format!("data.columns: {e}")))?,
+        extra: config.features.columns.clone(),
         delimiter: match data.delimiter.as_str() {
             "" => None,
             name => Some(delimiter(name).ok_or_else(|| {
@@ -122,9 +132,21 @@ fn load_options(data: &DataConfig) -> Result<LoadOptions, Failure> {
     })
 }
 
-/// The bars of the files, one after the other, or the embedded sample; read as `data` says.
-pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Failure> {
-    let options = load_options(data)?;
+/// How files are read, or the sample where there is none.
+fn options_for(files: &[String], config: &Config) -> Result<LoadOptions, Failure> {
+    let options = load_options(config)?;
+    if files.is_empty() && !options.extra.is_empty() {
+        return Err(Failure::Unusable(format!(
+            "features.columns names {}, and the embedded sample has bars alone: name a file that has them",
+            options.extra.join(", ")
+        )));
+    }
+    Ok(options)
+}
+
+/// The bars of the files, one after the other, or the embedded sample; read as the configuration says.
+pub(crate) fn load_bars(files: &[String], config: &Config) -> Result<Bars, Failure> {
+    let options = options_for(files, config)?;
     let mut all: Option<Bars> = None;
     for file in files {
         let bars = load(file, &options)?;
@@ -137,8 +159,8 @@ pub(crate) fn load_bars(files: &[String], data: &DataConfig) -> Result<Bars, Fai
 }
 
 /// The same files or the sample, for bars that are taken one after the other and not held.
-pub(crate) fn open_bars(files: &[String], data: &DataConfig) -> Result<BarStream, Failure> {
-    let options = load_options(data)?;
+pub(crate) fn open_bars(files: &[String], config: &Config) -> Result<BarStream, Failure> {
+    let options = options_for(files, config)?;
     let mut all: Option<BarStream> = None;
     for file in files {
         let bars = BarStream::open(file, &options)?;
@@ -167,7 +189,7 @@ pub(crate) fn load_own_bars(run: &Path, config: &Config) -> Result<(Bars, Option
             run.display()
         )));
     }
-    let bars = load_bars(files, &config.data)?;
+    let bars = load_bars(files, config)?;
     let setting = Setting::read(run)?;
     if let Some(setting) = &setting {
         setting.check(&bars)?;

@@ -175,7 +175,7 @@ impl Session {
         // All that can be wrong with folder, data or sizes is found before there is a folder.
         place::check_reachable(&args.out)?;
         RunFolder::check_free(&args.out)?;
-        let bars = load_bars(&config.data.files, &config.data)?;
+        let bars = load_bars(&config.data.files, &config)?;
         let markets = Market::folds(bars.clone(), &config)?;
         let device = open(args.device)?;
         let dtype = args.dtype.on(&device);

@@ -109,7 +109,7 @@ impl VerifyArgs {
         let config = trained.as_ref().map_or_else(|| Config::of(Size::Small), |t| t.config.clone());
         let bars = match &self.run {
             Some(run) if self.data.is_empty() => load_own_bars(run, &config)?.0,
-            _ => load_bars(&self.data, &config.data)?,
+            _ => load_bars(&self.data, &config)?,
         };
         let device = open(self.device)?;
         let own = trained.as_ref().map(|t| t.dtype);

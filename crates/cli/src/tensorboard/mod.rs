@@ -112,7 +112,8 @@ fn epoch(report: &EpochReport, validation_return: Option<f64>) -> Event {
         ("train/episode_return", report.episode_return),
         ("train/episodes", Some(report.episodes as f64)),
         ("train/ruined_episodes", Some(report.terminated as f64)),
-        ("train/exploration", Some(report.epsilon)),
+        ("train/exploration", report.temperature.is_none().then_some(report.epsilon)),
+        ("train/temperature", report.temperature),
         ("train/share_beyond_support", report.edge_share),
         ("train/saturated_rewards", Some(report.saturated as f64)),
         ("train/optimiser_steps", Some(report.steps as f64)),
@@ -139,6 +140,7 @@ mod tests {
             saturated: 0,
             edge_share: Some(0.0),
             epsilon: 0.25,
+            temperature: None,
             steps: 16,
             skipped: 0,
         }

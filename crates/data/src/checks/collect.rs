@@ -17,6 +17,8 @@ pub(crate) struct RawBar {
     /// Open, high, low, close of the ask.
     pub(crate) ask: Option<[Decimal; 4]>,
     pub(crate) volume: Volume,
+    /// Values of the extra columns; NaN where there is none.
+    pub(crate) extra: Vec<f64>,
 }
 
 /// Volume in base units.
@@ -31,7 +33,7 @@ pub(crate) enum Volume {
 }
 
 /// One row on the grid that the instrument has before it is refined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GridRow {
     /// Line (or record number) in the unpacked file, from 1.
     pub(crate) line: u64,
@@ -42,12 +44,14 @@ pub(crate) struct GridRow {
     pub(crate) ask: Option<[i32; 4]>,
     /// Volume in lots, where the file has the column.
     pub(crate) lots: Option<i64>,
+    /// Bits of the extra columns' values; those of NaN where there is none.
+    pub(crate) extra: Vec<u64>,
 }
 
 impl GridRow {
     /// Whether two rows say the same, wherever they stand.
     pub(super) fn same(&self, other: &Self) -> bool {
-        Self { line: other.line, ..*self } == *other
+        Self { line: other.line, ..self.clone() } == *other
     }
 }
 
@@ -128,6 +132,7 @@ impl Intake {
         }
         self.last = [Some(row.stamp_ns), self.last[0]];
         self.rows_read += 1;
-        Ok(GridRow { line: row.line, stamp_ns: row.stamp_ns, bid, ask, lots })
+        let extra = row.extra.iter().map(|value| value.to_bits()).collect();
+        Ok(GridRow { line: row.line, stamp_ns: row.stamp_ns, bid, ask, lots, extra })
     }
 }

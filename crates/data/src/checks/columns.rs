@@ -4,6 +4,7 @@ use super::{Finisher, GridRow, Intake, Settled, Sink, Survey, Understood};
 use crate::{
     bars::{Bar, Bars, Ohlc},
     error::DataError,
+    extra::ExtraColumn,
     load::LoadOptions,
 };
 
@@ -16,6 +17,8 @@ pub(crate) struct Columns {
     bid: Ohlc,
     ask: Option<Ohlc>,
     lots: Vec<i64>,
+    /// Bits of the values of each extra column.
+    extra: Vec<Vec<u64>>,
 }
 
 impl Sink for Columns {
@@ -31,6 +34,8 @@ impl Sink for Columns {
             self.ask.get_or_insert_default().push(ask);
         }
         self.lots.extend(row.lots);
+        self.extra.resize(row.extra.len(), Vec::new());
+        self.extra.iter_mut().zip(&row.extra).for_each(|(column, bits)| column.push(*bits));
         Ok(())
     }
 }
@@ -68,6 +73,7 @@ impl Columns {
             bid: self.bid.row(i),
             ask: self.ask.as_ref().map(|ask| ask.row(i)),
             lots: self.lots.get(i).copied(),
+            extra: self.extra.iter().map(|column| column[i]).collect(),
         }
     }
 
@@ -81,6 +87,7 @@ impl Columns {
         pick(&mut self.stamps, order);
         pick(&mut self.lines, order);
         pick(&mut self.lots, order);
+        self.extra.iter_mut().for_each(|column| pick(column, order));
         for side in [Some(&mut self.bid), self.ask.as_mut()].into_iter().flatten() {
             side.columns().into_iter().for_each(|column| pick(column, order));
         }
@@ -100,6 +107,7 @@ impl Columns {
                 side.set(at, prices);
             }
             columns.lots[at] = bar.volume_lots;
+            columns.extra.iter_mut().zip(&bar.extra).for_each(|(column, value)| column[at] = value.to_bits());
         };
         let mut finisher = Finisher::new(&settled);
         for i in 0..self.stamps.len() {
@@ -114,6 +122,10 @@ impl Columns {
             side.columns().into_iter().for_each(|column| column.truncate(rows));
         }
         self.lots.truncate(rows);
+        let extra = settled.heading.extra.iter().zip(&self.extra).map(|(name, column)| {
+            ExtraColumn::new(name, column[..rows].iter().map(|bits| f64::from_bits(*bits)).collect())
+        });
+        let extra = extra.collect();
         Bars {
             instrument: settled.heading.instrument,
             open_ns,
@@ -122,6 +134,7 @@ impl Columns {
             ask: self.ask,
             volume_lots: self.lots,
             has_volume: settled.heading.has_volume,
+            extra,
             source: settled.heading.source,
         }
     }

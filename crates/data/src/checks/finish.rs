@@ -10,16 +10,19 @@ pub(crate) struct Finisher<'a> {
     settled: &'a Settled,
     before_ns: Option<i64>,
     held: Option<GridRow>,
+    /// The last value of each extra column.
+    extra: Vec<f64>,
 }
 
 impl<'a> Finisher<'a> {
     pub(crate) fn new(settled: &'a Settled) -> Self {
-        Self { settled, before_ns: None, held: None }
+        let extra = vec![f64::NAN; settled.heading.extra.len()];
+        Self { settled, before_ns: None, held: None, extra }
     }
 
     /// Takes a row and gives the bar before it; none for the first, and for a row that repeats the one before.
     pub(crate) fn push(&mut self, row: &GridRow) -> Option<Bar> {
-        let held = self.held.replace(*row)?;
+        let held = self.held.replace(row.clone())?;
         if held.stamp_ns == row.stamp_ns {
             return None;
         }
@@ -34,7 +37,11 @@ impl<'a> Finisher<'a> {
         Some(self.bar(&held, None))
     }
 
-    fn bar(&self, row: &GridRow, next_ns: Option<i64>) -> Bar {
+    fn bar(&mut self, row: &GridRow, next_ns: Option<i64>) -> Bar {
+        for (last, bits) in self.extra.iter_mut().zip(&row.extra) {
+            let value = f64::from_bits(*bits);
+            *last = if value.is_nan() { *last } else { value };
+        }
         let Settled { heading, bar_ns, scale, .. } = self.settled;
         let stamp = row.stamp_ns;
         let (open_ns, close_ns, gap) = match heading.source.stamp_side {
@@ -59,7 +66,14 @@ impl<'a> Finisher<'a> {
             Some(lots) if heading.has_volume => lots,
             _ => preset_lots(&heading.instrument, open_ns, close_ns),
         };
-        Bar { open_ns, close_ns, bid: prices(row.bid), ask: row.ask.map(prices), volume_lots }
+        Bar {
+            open_ns,
+            close_ns,
+            bid: prices(row.bid),
+            ask: row.ask.map(prices),
+            volume_lots,
+            extra: self.extra.clone(),
+        }
     }
 }
 

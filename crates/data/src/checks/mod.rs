@@ -35,5 +35,7 @@ pub(crate) struct Understood {
     pub(crate) time_zone: (String, Basis),
     pub(crate) columns: Vec<String>,
     pub(crate) columns_unused: Vec<String>,
+    /// Names of the extra columns.
+    pub(crate) extra: Vec<String>,
     pub(crate) notes: Vec<String>,
 }

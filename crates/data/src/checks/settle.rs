@@ -45,6 +45,14 @@ pub(super) fn settle(
     }
     // A column of zeros says that nobody counted, not that nobody traded; a column of empty cells says nothing.
     let has_volume = all.volume_said && (survey.counted || all.repairs.volumes_below_lot > 0);
+    for (name, seen) in understood.extra.iter().zip(&survey.extra) {
+        if !seen.any {
+            let problem = format!("has no value at all in its column {name:?}");
+            let fix = "leave it out of features.columns, or give a file that has values there";
+            return Err(DataError::file(path, problem, fix));
+        }
+        all.repairs.values_held += seen.missing;
+    }
     let repairs = &mut all.repairs;
     if !all.volume_said {
         repairs.volumes_missing = 0;
@@ -78,7 +86,8 @@ pub(super) fn settle(
         synthetic_opens,
         repairs: all.repairs,
     };
+    let extra = understood.extra;
     let rows = usize::try_from(survey.rows).unwrap_or(usize::MAX);
-    let heading = Heading { instrument, source, rows, span_ns, is_quote: survey.is_quote, has_volume };
+    let heading = Heading { instrument, source, rows, span_ns, is_quote: survey.is_quote, has_volume, extra };
     Ok(Settled { heading, scale, bar_ns: times.bar_ns })
 }

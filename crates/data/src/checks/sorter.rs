@@ -14,7 +14,7 @@ use crate::error::DataError;
 const RUN_ROWS: usize = 1 << 19;
 /// Rows of each run that are held while runs are merged.
 const READ_ROWS: usize = 256;
-/// A row's bytes: line, stamp, whether there are ask and volume, eight prices, volume.
+/// A row's bytes, without extra columns: line, stamp, whether there are ask and volume, eight prices, volume.
 const ROW_BYTES: usize = 8 + 8 + 1 + 8 * 4 + 8;
 
 /// Sorts rows by stamp; rows of one stamp keep their order. Up to one run is sorted in memory.
@@ -26,6 +26,8 @@ pub(crate) struct Sorter {
     /// Where runs begin in the file, and their rows.
     runs: Vec<(u64, usize)>,
     file: Option<File>,
+    /// Bytes of a row.
+    row_bytes: usize,
 }
 
 impl Sorter {
@@ -35,7 +37,14 @@ impl Sorter {
     }
 
     fn with_runs_of(path: &str, run_rows: usize) -> Self {
-        Self { path: path.to_owned(), run_rows, filling: Vec::new(), runs: Vec::new(), file: None }
+        Self {
+            path: path.to_owned(),
+            run_rows,
+            filling: Vec::new(),
+            runs: Vec::new(),
+            file: None,
+            row_bytes: ROW_BYTES,
+        }
     }
 
     /// Hands all rows on in order; may be called again. Nothing is taken afterwards.
@@ -53,8 +62,9 @@ impl Sorter {
             self.filling.sort_by_key(|row| row.stamp_ns);
             return self.filling.iter().try_for_each(take);
         };
-        let failed = |e| no_room(&self.path, &e);
-        let mut runs: Vec<Run> = self.runs.iter().map(|&(at, rows)| Run::new(at, rows)).collect();
+        let failed = |e| no_room(&self.path, self.row_bytes, &e);
+        let mut runs: Vec<Run> =
+            self.runs.iter().map(|&(at, rows)| Run::new(at, rows, self.row_bytes)).collect();
         let mut heap = BinaryHeap::new();
         for (i, run) in runs.iter_mut().enumerate() {
             heap.extend(run.front(file).map_err(failed)?.map(|row| Reverse((row.stamp_ns, i))));
@@ -80,7 +90,7 @@ impl Sorter {
             self.filling.iter().try_for_each(|row| out.write_all(&bytes_of(row)))?;
             out.flush().map(|()| at)
         })();
-        let at = written.map_err(|e| no_room(&self.path, &e))?;
+        let at = written.map_err(|e| no_room(&self.path, self.row_bytes, &e))?;
         self.runs.push((at, self.filling.len()));
         self.filling.clear();
         Ok(())
@@ -93,16 +103,17 @@ impl Sink for Sorter {
     }
 
     fn take(&mut self, row: &GridRow) -> Result<(), DataError> {
-        self.filling.push(*row);
+        self.row_bytes = ROW_BYTES + 8 * row.extra.len();
+        self.filling.push(row.clone());
         if self.filling.len() == self.run_rows { self.spill() } else { Ok(()) }
     }
 }
 
-fn no_room(path: &str, e: &io::Error) -> DataError {
+fn no_room(path: &str, row_bytes: usize, e: &io::Error) -> DataError {
     let problem =
         format!("has rows out of order, which are sorted in a temporary file, and that failed ({e})");
     let fix = format!(
-        "make room in the folder of temporary files ({ROW_BYTES} bytes a row; TMPDIR names it), or sort the file first"
+        "make room in the folder of temporary files ({row_bytes} bytes a row; TMPDIR names it), or sort the file first"
     );
     DataError::file(path, problem, fix)
 }
@@ -111,36 +122,33 @@ fn no_room(path: &str, e: &io::Error) -> DataError {
 struct Run {
     at: u64,
     left: usize,
+    row_bytes: usize,
     held: VecDeque<GridRow>,
 }
 
 impl Run {
-    fn new(at: u64, left: usize) -> Self {
-        Self { at, left, held: VecDeque::new() }
+    fn new(at: u64, left: usize, row_bytes: usize) -> Self {
+        Self { at, left, row_bytes, held: VecDeque::new() }
     }
 
     /// The next row, which stays.
     fn front(&mut self, file: &mut File) -> io::Result<Option<GridRow>> {
         if self.held.is_empty() && self.left > 0 {
             let rows = self.left.min(READ_ROWS);
-            let mut bytes = vec![0; rows * ROW_BYTES];
+            let mut bytes = vec![0; rows * self.row_bytes];
             file.seek(SeekFrom::Start(self.at))?;
             file.read_exact(&mut bytes)?;
-            self.held.extend(bytes.chunks_exact(ROW_BYTES).map(row_of));
+            self.held.extend(bytes.chunks_exact(self.row_bytes).map(row_of));
             self.at += bytes.len() as u64;
             self.left -= rows;
         }
-        Ok(self.held.front().copied())
+        Ok(self.held.front().cloned())
     }
 }
 
-fn bytes_of(row: &GridRow) -> [u8; ROW_BYTES] {
-    let mut bytes = [0; ROW_BYTES];
-    let mut at = 0;
-    let mut put = |part: &[u8]| {
-        bytes[at..at + part.len()].copy_from_slice(part);
-        at += part.len();
-    };
+fn bytes_of(row: &GridRow) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ROW_BYTES + 8 * row.extra.len());
+    let mut put = |part: &[u8]| bytes.extend_from_slice(part);
     put(&row.line.to_le_bytes());
     put(&row.stamp_ns.to_le_bytes());
     put(&[u8::from(row.ask.is_some()) | u8::from(row.lots.is_some()) << 1]);
@@ -148,6 +156,7 @@ fn bytes_of(row: &GridRow) -> [u8; ROW_BYTES] {
         put(&price.to_le_bytes());
     }
     put(&row.lots.unwrap_or_default().to_le_bytes());
+    row.extra.iter().for_each(|bits| put(&bits.to_le_bytes()));
     bytes
 }
 
@@ -169,6 +178,7 @@ fn row_of(bytes: &[u8]) -> GridRow {
         bid,
         ask: (which & 1 != 0).then_some(ask),
         lots: (which & 2 != 0).then_some(lots),
+        extra: (ROW_BYTES..bytes.len()).step_by(8).map(|_| long(8)).collect(),
     }
 }
 
@@ -185,6 +195,7 @@ mod tests {
             bid: [i as i32, i32::MAX, -1, 3],
             ask: quoted.then_some([4, 5, i32::MIN, i as i32]),
             lots: (!i.is_multiple_of(3)).then_some(i64::MIN + i as i64),
+            extra: if quoted { vec![u64::MAX - i, f64::NAN.to_bits()] } else { Vec::new() },
         }
     }
 
@@ -205,7 +216,7 @@ mod tests {
                 for _ in 0..2 {
                     let mut merged = Vec::new();
                     let mut keep = |row: &GridRow| {
-                        merged.push(*row);
+                        merged.push(row.clone());
                         Ok(())
                     };
                     sorter.each(&mut keep).unwrap();

@@ -24,6 +24,8 @@ pub(crate) struct Survey {
     /// Some row has volume.
     pub(super) counted: bool,
     pub(super) repeated: u64,
+    /// What is known of each extra column.
+    pub(super) extra: Vec<Seen>,
     /// The first moment that stands twice with other numbers.
     pub(super) fault: Option<DataError>,
 }
@@ -47,22 +49,23 @@ impl Survey {
             opens_at_close: 0,
             counted: false,
             repeated: 0,
+            extra: Vec::new(),
             fault: None,
         }
     }
 
     fn push(&mut self, row: &GridRow) {
-        if let Some(before) = self.before {
+        if let Some(before) = &self.before {
             if before.stamp_ns == row.stamp_ns {
                 if before.same(row) {
                     self.repeated += 1;
                 } else if self.fault.is_none() {
-                    self.fault = Some(twice(&self.path, &before, row));
+                    self.fault = Some(twice(&self.path, before, row));
                 }
                 return;
             }
             self.steps.push(before.stamp_ns, row.stamp_ns);
-            self.opens_at_close += u64::from(prices::opens_at_close(&before, row));
+            self.opens_at_close += u64::from(prices::opens_at_close(before, row));
         } else {
             self.stamps.0 = row.stamp_ns;
         }
@@ -74,8 +77,14 @@ impl Survey {
         if self.lowest.is_none_or(|(low, _)| row.bid[2] < low) {
             self.lowest = Some((row.bid[2], row.line));
         }
+        self.extra.resize_with(row.extra.len(), Seen::default);
+        for (seen, bits) in self.extra.iter_mut().zip(&row.extra) {
+            let missing = f64::from_bits(*bits).is_nan();
+            seen.any |= !missing;
+            seen.missing += u64::from(seen.any && missing);
+        }
         self.counted |= row.lots.is_some_and(|lots| lots != 0);
-        self.before = Some(*row);
+        self.before = Some(row.clone());
     }
 
     /// What holds for the bars of all these rows.
@@ -104,10 +113,18 @@ impl Sink for Survey {
     }
 }
 
+/// An extra column so far: whether some row has a value, and how many rows after the first that has one have none.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) any: bool,
+    pub(super) missing: u64,
+}
+
 /// Two rows of one moment that differ: which of them is right cannot be told.
 fn twice(path: &str, a: &GridRow, b: &GridRow) -> DataError {
     let (first, second) = (a.line.min(b.line), a.line.max(b.line));
-    let problem = format!("is the same moment as line {first}, with other prices or volume");
+    let other = if a.extra.is_empty() { " or volume" } else { ", volume or extra columns" };
+    let problem = format!("is the same moment as line {first}, with other prices{other}");
     let fix = "remove one of the two rows, or name the symbol's column where there are several";
     DataError::cell(path, (second, "timestamp"), &show_moment(a.stamp_ns), problem, fix)
 }

@@ -76,6 +76,8 @@ pub(crate) struct Columns {
     pub(crate) bid: [usize; 4],
     pub(crate) ask: Option<[usize; 4]>,
     pub(crate) volume: Option<usize>,
+    /// Columns that are no part of a bar and were asked for.
+    pub(crate) extra: Vec<usize>,
     pub(crate) unused: Vec<String>,
     /// The convention that this layout belongs to, if it is a known vendor's.
     pub(crate) vendor: Option<Vendor>,

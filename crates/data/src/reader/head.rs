@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::{
     columns::{Columns, Field, PRICES, Vendor},
-    header, layout,
+    extra, header, layout,
     numbers::{self, DecimalMark, Style},
     row::{Facts, Row, Rows},
 };
@@ -71,14 +71,16 @@ pub(crate) fn read(
         Some(names) if header::is_trades(names) => {
             Err("holds trades (price and amount), not bars".to_owned())
         }
-        Some(names) => header::columns(names, &all[0]).map(|found| (found, None)),
+        Some(names) => header::columns(names, &all[0], &facts.extra).map(|found| (found, None)),
         None => layout::columns(all, facts.delimiter, date_in_name),
     };
+    let width = width.max(names.as_ref().map_or(0, Row::len));
     let columns = found.and_then(|(mut found, said)| {
-        found.apply(&options.columns, names.as_ref(), width.max(names.as_ref().map_or(0, Row::len)))?;
+        found.apply(&options.columns, names.as_ref(), width)?;
         found.finish().map(|columns| (columns, said))
     });
-    let (columns, said) = columns.map_err(refuse)?;
+    let (mut columns, said) = columns.map_err(refuse)?;
+    extra::locate(&mut columns, (names.as_ref(), width), &facts.unread, (origin, line), options)?;
     let mark = match options.decimal {
         Some(mark) => mark,
         None => style(all, &columns).ok_or_else(|| {
@@ -86,7 +88,8 @@ pub(crate) fn read(
             DataError::line(path, line, problem, "say whether decimals have a point or a comma")
         })?,
     };
-    let used = in_words(&columns, names.as_ref());
+    let mut used = in_words(&columns, names.as_ref());
+    used.extend(options.extra.iter().map(|name| format!("feature={name}")));
     Ok(Head { rows: head, columns, used, has_header, mark, notes: said.into_iter().collect() })
 }
 
@@ -164,7 +167,8 @@ pub(crate) fn stamp_text(row: &Row, columns: &Columns) -> String {
 fn style(rows: &[Row], columns: &Columns) -> Option<DecimalMark> {
     let mut style = Style::default();
     for row in rows {
-        for at in columns.bid.into_iter().chain(columns.ask.into_iter().flatten()).chain(columns.volume) {
+        let prices = columns.bid.into_iter().chain(columns.ask.into_iter().flatten());
+        for at in prices.chain(columns.volume).chain(columns.extra.iter().copied()) {
             let cell = row.cell(at);
             if !numbers::is_missing(cell) {
                 style.look(cell);

@@ -64,12 +64,14 @@ fn price(name: &str) -> Option<(usize, u8)> {
     PRICES.iter().position(|p| *p == short || (p[..1] == *short && short == name)).map(|field| (field, 0))
 }
 
-/// What a header's names say; `first` is the row below it.
+/// What a header's names say; `first` is the row below it, and columns named in `extra` are known to be no part of a bar.
 ///
 /// # Errors
 /// What is twofold, in words.
-pub(crate) fn columns(header: &Row, first: &Row) -> Result<Found, String> {
-    let meanings: Vec<Option<(Field, u8)>> = header.cells().map(meaning).collect();
+pub(crate) fn columns(header: &Row, first: &Row, extra: &[String]) -> Result<Found, String> {
+    let own = |name: &str| extra.iter().any(|e| e == name);
+    let meanings: Vec<Option<(Field, u8)>> =
+        header.cells().map(|name| meaning(name).filter(|_| !own(name))).collect();
     let mut found = Found::default();
     let mut used = vec![false; header.len()];
     let best = |field: Field| -> Result<Option<usize>, String> {
@@ -169,7 +171,7 @@ mod tests {
     }
 
     fn read(header: &str, first: &str) -> Result<Columns, String> {
-        columns(&row(header), &row(first)).and_then(Found::finish)
+        columns(&row(header), &row(first), &[]).and_then(Found::finish)
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(crate) mod columns;
 mod compact;
 pub(crate) mod dbn;
 pub(crate) mod delimited;
+mod extra;
 pub(crate) mod google;
 mod guard;
 pub(crate) mod head;

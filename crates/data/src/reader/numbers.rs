@@ -1,6 +1,6 @@
 //! Numbers as files write them, exact: points or commas for decimals, thousands apart, signs of currency, K, M and B.
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, prelude::ToPrimitive};
 
 /// What divides whole from broken parts of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +54,18 @@ pub(crate) fn number(text: &str, mark: DecimalMark) -> Option<(Decimal, bool)> {
     // Decimal commas are the file's style and no decoration.
     let is_plain = factor == 1 && mark == DecimalMark::Comma && joined.len() == text.len();
     Some((value.normalize(), !is_plain))
+}
+
+/// A number that is no price, in the file's style, and whether it was decorated: any that F32 holds, for features are F32.
+pub(crate) fn float(text: &str, mark: DecimalMark) -> Option<(f64, bool)> {
+    let fits = |x: f64| (x as f32).is_finite();
+    let is_plain = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
+    let read = match text.parse::<f64>() {
+        // Also what is smaller than a decimal's last digit.
+        Ok(value) if is_plain && mark == DecimalMark::Point => Some((value, false)),
+        _ => number(text, mark).and_then(|(value, decorated)| Some((value.to_f64()?, decorated))),
+    };
+    read.filter(|(value, _)| fits(*value))
 }
 
 /// The digits without thousands separators, which stand before groups of exactly three digits and are all alike.
@@ -141,6 +153,17 @@ mod tests {
             ["1,23.4", "12,34", "1,2345", ",123", "1,234,56", "########", "#N/A", "1e400", "M", "1.2.3", ""]
         {
             assert_eq!(read(text, Point), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn floats_are_read_beyond_decimals() {
+        use DecimalMark::{Comma, Point};
+        assert_eq!(float("-1.5e-31", Point), Some((-1.5e-31, false)));
+        assert_eq!(float("1,234.5", Point), Some((1_234.5, true)));
+        assert_eq!(float("0,25", Comma), Some((0.25, false)));
+        for text in ["inf", "NaN", "1e39", "1e999", "up", "", "0,25"] {
+            assert_eq!(float(text, Point), None, "{text}");
         }
     }
 

@@ -114,6 +114,7 @@ fn table<R: ChunkReader + 'static>(
         facts.format = "Parquet written by foxhunt".into();
         (facts.stamp_side, facts.bar_seconds) = (Some(about.stamps), Some(about.bar_seconds));
         facts.instrument = Some(about.instrument);
+        facts.extra = about.extra;
     }
     let reader = Box::new(Bounded::new(reader, again));
     let rows = guarded(|| RowIter::from_file_into(reader).project(Some(schema)));
@@ -192,6 +193,8 @@ fn cell(field: &Field, kind: Kind, row: &mut Row) -> bool {
         // The shortest text that is this number: what was written as 1.1 is 1.1 again.
         (Field::Float(v), _) if v.is_finite() => row.push_fmt(format_args!("{v}")),
         (Field::Double(v), _) if v.is_finite() => row.push_fmt(format_args!("{v}")),
+        (Field::Float(v), _) if v.is_infinite() => row.push("infinity"),
+        (Field::Double(v), _) if v.is_infinite() => row.push("infinity"),
         (Field::Float(_) | Field::Double(_), _) => row.push("NaN"),
         (Field::Str(text), _) => row.push(text),
         (Field::Bytes(bytes), _) => match bytes.as_utf8() {

@@ -89,6 +89,8 @@ pub(crate) struct Facts {
     pub(crate) bar_seconds: Option<i64>,
     /// The instrument that the file itself carries.
     pub(crate) instrument: Option<Instrument>,
+    /// Columns that were no part of the bars when the program wrote the file, whatever their names mean.
+    pub(crate) extra: Vec<String>,
     /// Columns that are of no type that bars have, and are not read.
     pub(crate) unread: Vec<String>,
 }

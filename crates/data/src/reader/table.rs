@@ -20,6 +20,11 @@ use crate::{
     stamp::{self, StampFormat},
 };
 
+/// What to do about a price or volume that is no number.
+const MISSING_PRICE: &str = "mend the cell or remove the row; missing prices are never filled in";
+/// What to do about a value of another column that is no number.
+const MISSING_EXTRA: &str = "mend the cell, or leave it empty: then the last value before it holds";
+
 /// A format's rows and what is known of them.
 pub(crate) struct Table<'r, 'a> {
     pub(crate) rows: &'r mut dyn Rows,
@@ -65,7 +70,7 @@ impl Table<'_, '_> {
                 }
                 Choice::Refuse => break,
             }
-            if let Some(bar) = self.bar(&row, format, &zone, &mut all)? {
+            if let Some(bar) = self.bar(&row, format, &zone, &options.extra, &mut all)? {
                 sink.take(&all.row(&bar)?)?;
             }
         }
@@ -78,7 +83,8 @@ impl Table<'_, '_> {
         }
         all.repairs.lines_skipped = self.rows.lines_skipped();
         all.symbol = symbols.map(Symbols::into_chosen);
-        Ok((all, self.understood(format, time_zone)))
+        let extra = options.extra.clone();
+        Ok((all, self.understood(format, time_zone, extra)))
     }
 
     /// One row's numbers; `None` where all its prices are missing.
@@ -87,6 +93,7 @@ impl Table<'_, '_> {
         row: &Row,
         format: StampFormat,
         zone: &TimeZone,
+        names: &[String],
         all: &mut Intake,
     ) -> Result<Option<RawBar>, DataError> {
         let columns = &self.head.columns;
@@ -129,8 +136,19 @@ impl Table<'_, '_> {
                 Volume::Of(value)
             }
         };
+        let mut extra = Vec::with_capacity(columns.extra.len());
+        for (name, &at) in names.iter().zip(&columns.extra) {
+            if numbers::is_missing(row.cell(at)) {
+                extra.push(f64::NAN);
+                continue;
+            }
+            let value = numbers::float(row.cell(at), self.head.mark);
+            let (value, decorated) = value.ok_or_else(|| self.no_number(row, name, at, MISSING_EXTRA))?;
+            cleaned += u64::from(decorated);
+            extra.push(value);
+        }
         all.repairs.numbers_cleaned += cleaned;
-        Ok(Some(RawBar { line: row.line, stamp_ns, bid, ask, volume }))
+        Ok(Some(RawBar { line: row.line, stamp_ns, bid, ask, volume, extra }))
     }
 
     fn number(
@@ -139,19 +157,23 @@ impl Table<'_, '_> {
         (side, field): (&str, &str),
         at: usize,
     ) -> Result<(Decimal, bool), DataError> {
+        numbers::number(row.cell(at), self.head.mark)
+            .ok_or_else(|| self.no_number(row, &format!("{side}{field}"), at, MISSING_PRICE))
+    }
+
+    /// The refusal of a cell; `fix` is what to do where nothing about it tells more.
+    fn no_number(&self, row: &Row, field: &str, at: usize, fix: &str) -> DataError {
         let text = row.cell(at);
-        numbers::number(text, self.head.mark).ok_or_else(|| {
-            let (problem, fix) = if text.is_empty() {
-                ("is an empty cell", "mend the cell or remove the row; missing prices are never filled in")
-            } else if text.starts_with('#') {
-                ("is a spreadsheet's sign of an error", "mend the sheet and save it again")
-            } else if text.contains(',') && self.head.mark == DecimalMark::Point {
-                ("is not a number", "write decimals with a point, or say that they have a comma")
-            } else {
-                ("is not a number", "mend the cell or remove the row; missing prices are never filled in")
-            };
-            DataError::cell(&self.origin.path, (row.line, &format!("{side}{field}")), text, problem, fix)
-        })
+        let (problem, fix) = if text.is_empty() {
+            ("is an empty cell", fix)
+        } else if text.starts_with('#') {
+            ("is a spreadsheet's sign of an error", "mend the sheet and save it again")
+        } else if text.contains(',') && self.head.mark == DecimalMark::Point {
+            ("is not a number", "write decimals with a point, or say that they have a comma")
+        } else {
+            ("is not a number", fix)
+        };
+        DataError::cell(&self.origin.path, (row.line, field), text, problem, fix)
     }
 
     fn zone(
@@ -173,7 +195,7 @@ impl Table<'_, '_> {
         Ok(((name.to_owned(), basis), zone))
     }
 
-    fn understood(self, format: StampFormat, time_zone: (String, Basis)) -> Understood {
+    fn understood(self, format: StampFormat, time_zone: (String, Basis), extra: Vec<String>) -> Understood {
         let Self { head, facts, origin, .. } = self;
         let mut columns = head.columns;
         columns.unused.extend(facts.unread);
@@ -205,6 +227,7 @@ impl Table<'_, '_> {
             time_zone,
             columns: head.used,
             columns_unused: columns.unused,
+            extra,
             notes: head.notes,
         }
     }

@@ -6,7 +6,7 @@
 
 // What a draw is for: the low byte of the counter's second word. Mirrored by foxhunt_core::rng::Purpose.
 enum Purpose { ROUND_WEIGHT = 0, ROUND_M = 1, ROUND_V = 2, ROUND_TARGET = 3, ROUND_LOW = 4, ROUND_TARGET_LOW = 5,
-               INITIALISE = 16, SAMPLE = 17, EXPLORE = 18, EPISODE = 19 };
+               INITIALISE = 16, SAMPLE = 17, EXPLORE = 18, EPISODE = 19, GUMBEL = 20 };
 
 struct Words { u32 x, y, z, w; };
 FN Words philox(Words ctr, u32 k0, u32 k1) {

@@ -4,14 +4,7 @@
 //   env_act_q       greedy = argmax of q [E, 15] within each branch, ties to the lowest index
 //   env_act_greedy  greedy [E, 3] is given (a head that keeps Q on chip)
 // Recorded or scripted actions need neither: write them to `actions`.
-#include "environment.cuh"
-
-static constexpr u32 BRANCHES = 3;
-FN u32 branch_offset(u32 d) { return d == 0 ? 0 : d == 1 ? 9 : 12; }
-FN u32 branch_actions(u32 d) { return d == 0 ? 9 : 3; }
-
-// eps at a step: start + (end - start) min(step, steps) / steps.
-struct Exploration { u32 start_q31, end_q31, steps, reserved; };
+#include "acting.cuh"
 
 struct EnvActArgs {
   Members<const Env> env;
@@ -25,8 +18,7 @@ struct EnvActArgs {
 
 // Probability of exploring in one branch, 2^-24.
 FN u32 branch_epsilon_q24(const Exploration& x, u64 step) {
-  const i64 at = (i64)(step < x.steps ? step : x.steps), fall = (i64)x.end_q31 - x.start_q31;
-  const i64 eps_q31 = x.start_q31 + (x.steps ? mul_div(fall, at, x.steps, DOWN) : fall);
+  const i64 eps_q31 = scheduled(x, step);
   const float all = log1p_((float)eps_q31 * -4.656612873077393e-10f);  // ln(1 - eps); -Inf where eps is 1
   return (u32)((1.f - exp_(all * 0.33333333f)) * 16777216.f);
 }

@@ -152,6 +152,7 @@ KERNEL(value_head_loss, HeadArgs, HeadShared, 256, 256, 1) { head_loss<false>(a,
 KERNEL(logits_head_loss, HeadArgs, HeadShared, 256, 256, 1) { head_loss<true>(a, m, t); }
 
 // Acting: Q of every action and the greedy action of every branch. q [rows, sum of actions], greedy [rows, branches].
+// With GAPS q is Q less the branch's largest, never above 0: what a softmax needs, whose small differences a BF16 Q loses.
 struct ActArgs {
   Members<const real> x, w, bias;
   Members<real> q;
@@ -159,7 +160,7 @@ struct ActArgs {
   i32 rows, hidden, ld_x, ld_w, ld_q, ld_greedy;
   Head head;
 };
-template<bool FROM_LOGITS, class Tm> FN void head_act(const ActArgs& a, HeadShared& m, Tm& t) {
+template<bool FROM_LOGITS, bool GAPS, class Tm> FN void head_act(const ActArgs& a, HeadShared& m, Tm& t) {
   const Head& h = a.head;
   const int first = (int)t.index * ROWS;
   if (first >= a.rows) return;
@@ -170,9 +171,18 @@ template<bool FROM_LOGITS, class Tm> FN void head_act(const ActArgs& a, HeadShar
   each_branch(t, h, m, source, [&](int d, int n, int unit) {
     action_values(t, h, m, n);
     choose(t, m, d, n);
-    t.each(rows * n, [&](int j) { store(q + (i64)(j / n) * a.ld_q + unit - 1 + j % n, at(m.q[j / n][j % n / 8], j % n % 8)); });
+    if constexpr (GAPS) {
+      t.each(rows * n, [&](int j) {
+        const int row = j / n, k = j % n, best = m.best[d][row];
+        store(q + (i64)row * a.ld_q + unit - 1 + k, at(m.q[row][k / 8], k % 8) - at(m.q[row][best / 8], best % 8));
+      });
+    } else {
+      t.each(rows * n, [&](int j) { store(q + (i64)(j / n) * a.ld_q + unit - 1 + j % n, at(m.q[j / n][j % n / 8], j % n % 8)); });
+    }
     t.each(rows, [&](int row) { greedy[(i64)row * a.ld_greedy + d] = (u8)m.best[d][row]; });
   });
 }
-KERNEL(value_head_act, ActArgs, HeadShared, 256, 256, 1) { head_act<false>(a, m, t); }
-KERNEL(logits_head_act, ActArgs, HeadShared, 256, 256, 1) { head_act<true>(a, m, t); }
+KERNEL(value_head_act, ActArgs, HeadShared, 256, 256, 1) { head_act<false, false>(a, m, t); }
+KERNEL(logits_head_act, ActArgs, HeadShared, 256, 256, 1) { head_act<true, false>(a, m, t); }
+KERNEL(value_head_gaps, ActArgs, HeadShared, 256, 256, 1) { head_act<false, true>(a, m, t); }
+KERNEL(logits_head_gaps, ActArgs, HeadShared, 256, 256, 1) { head_act<true, true>(a, m, t); }

@@ -2,6 +2,7 @@
 
 mod env_act;
 mod env_backtest;
+mod env_boltzmann;
 mod env_observe;
 mod env_step;
 mod observation;
@@ -13,6 +14,7 @@ pub use env_backtest::{
     EnvBacktest, EnvBacktestActions, env_backtest, env_backtest_actions, env_backtest_begin,
     env_backtest_close,
 };
+pub use env_boltzmann::{EnvBoltzmann, env_boltzmann};
 pub use env_observe::env_observe;
 pub use env_step::{EnvStep, env_reset, env_step};
 pub use observation::Tables;

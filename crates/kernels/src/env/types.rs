@@ -1,4 +1,4 @@
-//! Mirrors of the structs of `environment.cuh`, `env_act.cu` and `replay.cu`, byte for byte.
+//! Mirrors of the structs of `environment.cuh`, `acting.cuh` and `replay.cu`, byte for byte.
 
 use crate::market::Account;
 use bytemuck::{Pod, Zeroable};
@@ -130,14 +130,14 @@ pub struct Transition {
     pub reserved: [u32; 2],
 }
 
-/// Schedule of epsilon: `start + (end - start) min(step, steps) / steps`.
+/// Schedule of epsilon in 2^-31 (2^31 is 1), or of a temperature in 2^-24: `start + (end - start) min(step, steps) / steps`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Exploration {
-    /// At step 0, 2^-31; 2^31 is 1.
-    pub start_q31: u32,
+    /// At step 0.
+    pub start: u32,
     /// From step `steps` on.
-    pub end_q31: u32,
+    pub end: u32,
     /// Steps of an environment that the fall takes.
     pub steps: u32,
     /// Zero.

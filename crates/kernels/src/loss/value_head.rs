@@ -325,7 +325,7 @@ pub fn head_act(
     shape: &HeadShape,
     input: HeadInput<'_>,
     (q, greedy): (&View, &View),
-    portable: bool,
+    gaps: bool,
 ) -> Result<Launch, KernelError> {
     let check = Check::new("value_head_act", members);
     shape.check(&check)?;
@@ -348,12 +348,14 @@ pub fn head_act(
         ld_greedy: greedy.ld as i32,
         head: shape.args(),
     };
-    let kernel = match input {
-        HeadInput::Activations { .. } => &tree::VALUE_HEAD_ACT,
-        HeadInput::Logits(_) => &tree::LOGITS_HEAD_ACT,
+    let kernel = match (input, gaps) {
+        (HeadInput::Activations { .. }, false) => &tree::VALUE_HEAD_ACT,
+        (HeadInput::Activations { .. }, true) => &tree::VALUE_HEAD_GAPS,
+        (HeadInput::Logits(_), false) => &tree::LOGITS_HEAD_ACT,
+        (HeadInput::Logits(_), true) => &tree::LOGITS_HEAD_GAPS,
     };
     let teams = rows.div_ceil(ROWS_PER_TEAM);
     let mut out = launch(kernel, dtype, (teams, members), &args, &input.views(), &[q, greedy]);
-    shape.bound(&mut out, portable);
+    shape.bound(&mut out, false);
     Ok(out)
 }

@@ -131,6 +131,15 @@ impl BranchingQ {
         ValueHeadAct::push(plan, &self.head(), name, h)
     }
 
+    /// As [`BranchingQ::act`], with Q less the largest of its branch: for a softmax ([`ValueHeadAct::push_with`]).
+    ///
+    /// # Errors
+    /// An input of another width.
+    pub fn act_gaps(&self, plan: &mut Plan, name: &str, x: Tensor) -> Result<(Tensor, Tensor), PlanError> {
+        let h = self.streams(plan, name, x, false)?;
+        ValueHeadAct::push_with(plan, &self.head(), name, h, true)
+    }
+
     /// The sizes as the fused kernels take them.
     pub fn fused_shape(&self) -> DqnShape {
         let c = &self.config;

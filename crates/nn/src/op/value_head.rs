@@ -218,6 +218,7 @@ pub struct ValueHeadAct {
     input: Input,
     q: Tensor,
     greedy: Tensor,
+    gaps: bool,
 }
 
 impl ValueHeadAct {
@@ -232,18 +233,33 @@ impl ValueHeadAct {
         name: &str,
         x: Tensor,
     ) -> Result<(Tensor, Tensor), PlanError> {
+        Self::push_with(plan, head, name, x, false)
+    }
+
+    /// As [`ValueHeadAct::push`], with Q less the largest of its branch if `gaps`: in BF16 its small differences are as exact
+    /// as numbers of their size are, which those of Q itself are not.
+    ///
+    /// # Errors
+    /// Shapes that don't fit.
+    pub fn push_with(
+        plan: &mut Plan,
+        head: &HeadNets,
+        name: &str,
+        x: Tensor,
+        gaps: bool,
+    ) -> Result<(Tensor, Tensor), PlanError> {
         let rows = plan.info(x).rows;
         let input = head.input(plan, &format!("{name}.logits"), x, (head.w.weight, head.bias.weight))?;
         let q = plan.real_buffer(&format!("{name}.q"), rows, head.shape.units() - 1);
         let greedy = plan.buffer(&format!("{name}.greedy"), Element::U8, rows, head.shape.actions.len());
-        plan.run(ValueHeadAct { shape: head.shape.clone(), input, q, greedy });
+        plan.run(ValueHeadAct { shape: head.shape.clone(), input, q, greedy, gaps });
         Ok((q, greedy))
     }
 }
 
 impl Operation for ValueHeadAct {
     fn name(&self) -> &'static str {
-        "value_head.act"
+        if self.gaps { "value_head.gaps" } else { "value_head.act" }
     }
 
     fn reads(&self) -> Vec<Tensor> {
@@ -257,6 +273,13 @@ impl Operation for ValueHeadAct {
     fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
         let out = (cx.view(self.q), cx.view(self.greedy));
         let input = self.input.lower(cx);
-        Ok(vec![Command::Launch(loss::head_act(cx.dtype(), cx.members(), &self.shape, input, out, false)?)])
+        Ok(vec![Command::Launch(loss::head_act(
+            cx.dtype(),
+            cx.members(),
+            &self.shape,
+            input,
+            out,
+            self.gaps,
+        )?)])
     }
 }

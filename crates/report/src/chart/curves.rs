@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     fn point(epoch: u32, loss: f64) -> EpochPoint {
-        EpochPoint { epoch, loss, episode_return: 0.0, epsilon: 0.0, edge_share: 0.0 }
+        EpochPoint { epoch, loss, episode_return: 0.0, epsilon: 0.0, temperature: None, edge_share: 0.0 }
     }
 
     #[test]

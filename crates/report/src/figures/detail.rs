@@ -78,8 +78,10 @@ pub(super) fn training(curves: &[LearningCurve]) -> Value {
     };
     let one = |curve: &LearningCurve| {
         let points = curve.points.iter().map(|p| {
+            // What the agent explored by.
+            let (by, value) = p.temperature.map_or(("epsilon", p.epsilon), |t| ("temperature", t));
             json!({ "epoch": p.epoch, "loss": number(p.loss), "episode_return": number(p.episode_return),
-                    "epsilon": number(p.epsilon), "edge_share": number(p.edge_share) })
+                    by: number(value), "edge_share": number(p.edge_share) })
         });
         json!({ "member": curve.member, "points": points.collect::<Vec<_>>() })
     };

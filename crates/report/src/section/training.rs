@@ -6,7 +6,7 @@ use crate::chart::curve;
 use crate::format::percent;
 use crate::input::LearningCurve;
 
-/// Loss, return and share of random actions by epoch; none without curves.
+/// Loss, return and share of random actions or temperature by epoch; none without curves.
 pub(crate) fn training(curves: &[LearningCurve]) -> Option<Markup> {
     if curves.iter().all(|curve| curve.points.is_empty()) {
         return None;
@@ -15,7 +15,10 @@ pub(crate) fn training(curves: &[LearningCurve]) -> Option<Markup> {
     let charts = [
         curve(curves, "Loss", |point| point.loss),
         curve(curves, "Log return of an episode", |point| point.episode_return),
-        curve(curves, "Share of random actions", |point| point.epsilon),
+        curve(curves, "Share of random actions", |point| {
+            point.temperature.map_or(point.epsilon, |_| f64::NAN)
+        }),
+        curve(curves, "Temperature of actions", |point| point.temperature.unwrap_or(f64::NAN)),
     ];
     Some(html! {
         section #training {

@@ -1,5 +1,6 @@
 //! The cases, one file per family of operations.
 
+mod boltzmann;
 mod column;
 mod dqn_mean;
 mod elementwise;
@@ -24,6 +25,7 @@ pub fn cases() -> Vec<Box<dyn Case>> {
     all.extend(linear::cases());
     all.extend(value_head::cases());
     all.extend(optimiser::cases());
+    all.extend(boltzmann::cases());
     all.extend(schedule::cases());
     all.extend(column::cases());
     all.extend(dqn_mean::cases());

@@ -195,6 +195,7 @@ impl Case for ValueHead {
         plan.backward(&[])?;
         plan.program("act");
         let (q, greedy) = ValueHeadAct::push(&mut plan, &head, "act", x)?;
+        let (gaps, _) = ValueHeadAct::push_with(&mut plan, &head, "gaps", x, true)?;
         let runtime = plan.compile(device, Options { guard_bytes: 64 })?;
 
         let mut random = Random::new(s.seed);
@@ -256,6 +257,7 @@ impl Case for ValueHead {
             out("d.logits", d)?,
             out("row loss", row_loss)?,
             out("q", q)?,
+            out("gaps", gaps)?,
             out("gradient", net.gradient)?,
             out("d.x", inputs.gradient)?,
             Output {
@@ -308,7 +310,10 @@ impl Case for ValueHead {
             let losses = runtime.read(row_loss)?;
             let qs = runtime.read(q)?;
             let greedy = runtime.read_raw::<u8>(greedy)?;
+            let gaps = runtime.read(gaps)?;
             for m in 0..p {
+                let of_member = &gaps[m * gaps.len() / p..(m + 1) * gaps.len() / p];
+                check_gaps(&reference, s.dtype, (&data, m), of_member)?;
                 check_member(&reference, s, m, &data, (&dw[m], &db[m], &dx[m]), &losses, &qs, &greedy)?;
             }
             let totals = runtime.read_raw::<LossTotal>(total)?;
@@ -329,6 +334,35 @@ impl Case for ValueHead {
         }
         Ok(outputs)
     }
+}
+
+/// Q less the largest of its branch: near as exact as its own size allows, so that a softmax at the least temperature in use,
+/// 0.05, is that of Q in F32. Q itself, rounded to BF16, would be off by 0.03 near ±10.
+fn check_gaps(
+    reference: &Reference<'_>,
+    dtype: DType,
+    (data, m): (&Inputs, usize),
+    gaps: &[f32],
+) -> Result<(), CaseError> {
+    let rounding = match dtype {
+        DType::F32 => 0.0,
+        DType::Bf16 => 1.0 / 256.0,
+    };
+    let mut got = gaps.iter();
+    for r in 0..data.x[m].rows {
+        let l = reference.logits(data.x[m].row(r), &data.w[0][m], &data.b[0][m]);
+        for (d, branch) in l.iter().enumerate() {
+            let q: Vec<f64> = branch.iter().map(|l| reference.q(l)).collect();
+            let best = q.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let row: Vec<f32> = got.by_ref().take(q.len()).copied().collect();
+            let off =
+                |(got, q): (&f32, &f64)| (f64::from(*got) - (q - best)).abs() > 2e-4 + rounding * (best - q);
+            if row.iter().zip(&q).any(off) || row.iter().copied().fold(f32::NEG_INFINITY, f32::max) != 0.0 {
+                return Err(CaseError::Differs(format!("row {r} branch {d}: gaps {row:?} of Q {q:?}")));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Rows of a member whose target return lies beyond the support for some branch, and rows that are too close to call.

@@ -3,7 +3,7 @@
 //! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
 //! overflow, and rounds to no zero that would mean something else.
 
-use super::{Config, Size, walk_forward};
+use super::{Config, FeaturesConfig, Size, walk_forward};
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
@@ -91,6 +91,9 @@ fn numbers(c: &Config) -> Vec<Number> {
         number("learn.tau", l.tau, 1e-8, 1.0),
         number("learn.explore_start", l.explore_start, 0.0, 1.0),
         number("learn.explore_end", l.explore_end, 0.0, 1.0),
+        // In 2^-24: a smaller one would be a few units, and 0 is no temperature.
+        number("learn.temperature_start", l.temperature_start, 0.001, 100.0),
+        number("learn.temperature_end", l.temperature_end, 0.001, 100.0),
         number("learn.explore_epochs", l.explore_epochs, 0.0, 1_000_000.0),
         or_zero("market.leverage", m.leverage, 0.01, 1000.0),
         number("market.band_bp", f64::from(m.band_bp), 0.0, 10_000.0),
@@ -116,8 +119,13 @@ fn fit(c: &Config) -> Result<(), String> {
     })?;
     d.moments()?;
     walk_forward::check(c)?;
+    must(c.features.columns.iter().all(|name| !name.trim().is_empty()), &|| {
+        "features.columns: a column needs a name, as the file's header has it, or a number such as #7".into()
+    })?;
     let features = if c.features.names.is_empty() { "features.set" } else { "features.names" };
-    c.features.set().map_err(|e| format!("{features}: {e}"))?;
+    let computed = FeaturesConfig { columns: Vec::new(), ..c.features.clone() };
+    computed.set().map_err(|e| format!("{features}: {e}"))?;
+    c.features.set().map_err(|e| format!("features.columns: {e}"))?;
     must(n.inputs.is_multiple_of(8), &|| {
         format!(
             "network.inputs is {}: it must be a multiple of 8, such as {}",

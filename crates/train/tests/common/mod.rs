@@ -39,6 +39,7 @@ pub fn waves(rows: usize) -> Bars {
         ask: None,
         volume_lots: vec![1_000_000; rows],
         has_volume: false,
+        extra: Vec::new(),
         source: SourceInfo {
             path: "waves (made by a test)".into(),
             sha256: String::new(),

@@ -25,7 +25,7 @@ impl Draws {
 
 /// The same bars up to row `last`, and after it others: the price jumps by 5 to 20 % and then wanders, within half the lowest
 /// and the highest price of the file; volumes are up to twice the true ones; one bar in twenty comes up to three days late,
-/// and with it all that follow.
+/// and with it all that follow. Columns beside the bars hold anything between their extremes.
 pub(super) fn after(bars: &Bars, last: usize, seed: u64) -> Bars {
     let mut out = bars.clone();
     let tick = bars.instrument.tick_units.max(1);
@@ -57,6 +57,11 @@ pub(super) fn after(bars: &Bars, last: usize, seed: u64) -> Bars {
         }
         if bars.has_volume {
             out.volume_lots[row] = (bars.volume_lots[row] as f64 * d.within(0.0, 2.0)) as i64;
+        }
+        for column in out.extra.iter_mut().filter(|c| row >= c.first) {
+            let (low, high) =
+                column.known().iter().fold((0.0_f64, 1.0_f64), |(l, h), v| (l.min(*v), h.max(*v)));
+            column.values[row] = d.within(low, high);
         }
         if d.unit() < 0.05 {
             late_ns += (d.within(1.0, 72.0) as i64) * 3_600_000_000_000;

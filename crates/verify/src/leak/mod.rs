@@ -41,6 +41,9 @@ pub struct LeakReport {
     pub instrument: String,
     /// Rows of the training window, all before the first cut.
     pub train: Range<usize>,
+    /// Columns of the file beside its bars, which were changed after the moments too. Whether their values were known at
+    /// their bars' closes is not checked.
+    pub stated: Vec<String>,
     /// One entry per moment.
     pub cuts: Vec<Cut>,
 }
@@ -121,6 +124,7 @@ fn leak_of(
     Ok(LeakReport {
         instrument: before.market.rules.instrument.clone(),
         train: splits.train.clone(),
+        stated: bars.extra.iter().map(|c| c.name.clone()).collect(),
         cuts: cuts.collect::<Result<_, VerifyError>>()?,
     })
 }
@@ -143,6 +147,13 @@ impl fmt::Display for LeakReport {
             for what in &cut.found {
                 writeln!(f, "    {what}")?;
             }
+        }
+        if !self.stated.is_empty() {
+            let names = self.stated.join(", ");
+            writeln!(
+                f,
+                "  that values of {names} were known at their bars' closes is the file's statement, and not checked"
+            )?;
         }
         write!(f, "  nothing depends on its future: {}", if self.passed() { "passed" } else { "FAILED" })
     }

@@ -1,4 +1,5 @@
 use super::*;
+use foxhunt_data::ExtraColumn;
 use foxhunt_features::{FeatureSet, Normaliser};
 use foxhunt_train::Size;
 
@@ -32,6 +33,31 @@ fn the_sample_does_not_leak() {
         assert_eq!(report.cuts.len(), CUTS);
         assert!(report.cuts.iter().all(|c| c.features % 75 == 0), "of all features");
     }
+}
+
+/// Columns of the file change after the moment like all else; one that is filled from the next value is found.
+#[test]
+fn a_column_of_the_file_that_is_filled_back_is_found() {
+    let mut config = Config::of(Size::Small);
+    config.features.columns = vec!["mood".into()];
+    let mut bars = foxhunt_data::sample();
+    let values = (0..bars.len()).map(|i| (i % 97) as f64 / 97.0).collect();
+    bars.extra = vec![ExtraColumn { name: "mood".into(), first: 0, values }];
+    let agents = Agents::fresh(&config);
+    let check = |prepare: &dyn Fn(Bars) -> Bars| {
+        let prepared = |bars: Bars| Ok(Market::prepare(prepare(bars), &config)?);
+        leak_of(&Device::cpu(), DType::F32, &config, &bars, &agents, prepared).unwrap()
+    };
+    let sound = check(&|bars| bars);
+    assert!(sound.passed() && sound.cuts.iter().all(|c| c.features % 25 == 0), "{sound}");
+    assert!(
+        sound.to_string().contains("values of mood were known at their bars' closes is the file's statement")
+    );
+    let planted = check(&|mut bars| {
+        bars.extra[0].values.rotate_left(1);
+        bars
+    });
+    fails_with(&planted, "feature mood of row");
 }
 
 /// Windows by date and folds, whose rows move with the times that are changed; and a normaliser of a later fold, planted.
