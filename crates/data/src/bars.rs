@@ -176,7 +176,7 @@ impl Bars {
                     "its bars are of {b} and those of {} of {a}, or their price grids differ",
                     self.source.path
                 ),
-                "name files of one instrument",
+                "name files of one instrument; several are listed in a configuration file, as data.markets",
             );
         }
         if self.ask.is_some() != next.ask.is_some() || self.has_volume != next.has_volume {

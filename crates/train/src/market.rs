@@ -63,6 +63,26 @@ impl Market {
         windows.into_iter().map(|w| Self::of_features(bars.clone(), &raw, w, config, None)).collect()
     }
 
+    /// The folds of every instrument, one instrument after another: `bars` are those of the instruments that `config` lists, or
+    /// of its only one.
+    ///
+    /// # Errors
+    /// As [`Market::folds`], with the instrument; bars of more or fewer instruments.
+    pub fn all(bars: Vec<Bars>, config: &Config) -> Result<Vec<Self>, TrainError> {
+        if bars.len() != config.markets() {
+            return Err(TrainError::Config {
+                place: "data.markets".into(),
+                what: format!("bars of {} instruments for {}", bars.len(), config.markets()),
+            });
+        }
+        let mut all = Vec::new();
+        for (market, bars) in bars.into_iter().enumerate() {
+            let own = Self::folds(bars, &config.of_market(market));
+            all.extend(own.map_err(|e| e.of_market(config.market_place(market)))?);
+        }
+        Ok(all)
+    }
+
     /// As [`Market::prepare`], for bars that an agent trained on `trained` has not seen: whatever is measured on a training
     /// window (normaliser, least volatility, bars of a day) is that market's, for here all bars may be tested.
     ///

@@ -27,6 +27,9 @@ pub const ACTIONS: [usize; 3] = [9, 3, 3];
 pub struct EpochReport {
     /// Epoch, from 0.
     pub epoch: u32,
+    /// The instrument's name, where several are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub market: Option<String>,
     /// Member's number.
     pub member: usize,
     /// Member's id.
@@ -116,11 +119,12 @@ impl Trainer {
         Self::on(device, dtype, config, std::slice::from_ref(market))
     }
 
-    /// Builds the plan, fills the tables and initialises every member. The members of each fold train on the market of that
-    /// number, all in one population; what a member learns doesn't depend on the others.
+    /// Builds the plan, fills the tables and initialises every member. `markets` are those of [`Market::all`]: of each
+    /// instrument each fold, whose members train on it, all in one population; what a member learns doesn't depend on the
+    /// others.
     ///
     /// # Errors
-    /// Sizes that don't fit one another, another number of markets than of folds, or the device.
+    /// Sizes that don't fit one another, another number of markets than of instruments and folds, or the device.
     pub fn on(
         device: &Device,
         dtype: DType,
@@ -128,10 +132,11 @@ impl Trainer {
         markets: &[Market],
     ) -> Result<Self, TrainError> {
         let l = &config.learn;
-        let Some(market) = markets.first().filter(|_| markets.len() == config.folds()) else {
+        let (instruments, folds) = (config.markets(), config.folds());
+        let Some(market) = markets.first().filter(|_| markets.len() == instruments * folds) else {
             return Err(TrainError::Config {
-                place: "data.walk_forward.folds".into(),
-                what: format!("{} markets for {} folds", markets.len(), config.folds()),
+                place: "data".into(),
+                what: format!("{} markets for {instruments} instruments of {folds} folds", markets.len()),
             });
         };
         let needed = config.network.lookback * market.features.cols + foxhunt_env::ACCOUNT_FEATURES;
@@ -158,9 +163,9 @@ impl Trainer {
         }
         let mut tables = Tables::new(market.features.cols);
         let mut specs = Vec::new();
-        for (fold, market) in markets.iter().enumerate() {
+        for (number, market) in markets.iter().enumerate() {
             let features = market.add_to(&mut tables)?;
-            let ids = config.ids_of_fold(fold);
+            let ids = config.ids_of(number / folds, number % folds);
             if ids.len() != config.population {
                 return Err(TrainError::Config {
                     place: "members".into(),
@@ -311,6 +316,7 @@ impl Trainer {
         self.runtime.write_raw(self.total, &vec![LossTotal::default(); members])?;
         self.runtime.write_raw(self.tally, &vec![Tally::default(); members])?;
         let ids = self.config.member_ids();
+        let per_market = members / self.config.markets();
         let l = &self.config.learn;
         let per_epoch = (l.collect / l.envs) as f64;
         let progress = f64::from(self.epoch + 1) * per_epoch / (l.explore_epochs * per_epoch).max(1.0);
@@ -320,6 +326,7 @@ impl Trainer {
                 let (t, tally) = (&totals[m], &tallies[m]);
                 EpochReport {
                     epoch: self.epoch,
+                    market: self.config.market_name(m / per_market).map(str::to_owned),
                     member: m,
                     id: ids[m],
                     loss: (t.rows > 0).then(|| t.loss_q32 as f64 / 4_294_967_296.0 / t.rows as f64),

@@ -2,8 +2,8 @@
 //! window, its ledger and the report.
 
 use super::{
-    folds, place,
-    report::{Paper, read_metrics, write_paper},
+    folds, markets, place,
+    report::{Paper, Written, read_metrics, write_paper},
     trained::saved,
 };
 use crate::{
@@ -31,6 +31,9 @@ pub(crate) const REPORT: &str = "report.html";
 /// The choice of one member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Choice {
+    /// The instrument's name, where several are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) market: Option<String>,
     /// The fold, where the run walks forward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fold: Option<usize>,
@@ -42,17 +45,21 @@ pub(crate) struct Choice {
     pub(crate) validation_return: f64,
     /// Epochs that were compared.
     pub(crate) of: usize,
-    /// Whether the validation window chose this member among all of its fold: the first with the largest return.
+    /// Whether the validation window chose this member among all of its fold and instrument: the first with the largest return.
     pub(crate) chosen: bool,
 }
 
 /// What a finished training hands over.
+#[derive(Clone, Copy)]
 pub(crate) struct Finish<'a> {
+    /// The run's folder.
     pub(crate) folder: &'a Path,
+    /// Where ledger and page go: that folder, or the instrument's own in it.
+    pub(crate) out: &'a Path,
     pub(crate) saves: &'a [Save],
     pub(crate) config: &'a Config,
     pub(crate) config_text: &'a str,
-    /// The market of each fold; one where there are no folds.
+    /// Of each instrument the market of each fold: those of [`Market::all`].
     pub(crate) markets: &'a [Market],
     pub(crate) device: &'a Device,
     pub(crate) dtype: DType,
@@ -63,26 +70,46 @@ pub(crate) struct Finish<'a> {
 /// Chooses, backtests, writes; gives the lines for the terminal.
 pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
     let (mut choices, mut scores) = (Vec::new(), BTreeMap::new());
-    for (fold, market) in x.markets.iter().enumerate() {
-        let (chosen, returns) = choose(x, market, fold)?;
+    let folds = x.config.folds();
+    for (number, market) in x.markets.iter().enumerate() {
+        let (chosen, returns) = choose(x, market, number / folds, number % folds)?;
         choices.extend(chosen);
         scores.extend(returns);
     }
     x.events.finish(&read_metrics(x.folder)?, &scores)?;
     place::write_json(&x.folder.join(SELECTION), &choices)?;
+    if x.config.lists_markets() { markets::finish(x, &choices) } else { Ok(test(x, &choices)?.text) }
+}
+
+/// What the test of one instrument came to.
+pub(crate) struct Tested {
+    /// Lines for the terminal.
+    pub(crate) text: String,
+    /// What its page is of.
+    pub(crate) ledger: Ledger,
+    /// The chosen member there.
+    pub(crate) member: u32,
+    /// The choice in words.
+    pub(crate) chosen: String,
+    /// Buy and hold first.
+    pub(crate) baselines: Vec<Ledger>,
+}
+
+/// Tests the chosen members of one instrument.
+pub(crate) fn test(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failure> {
     match x.markets {
-        [market] if !x.config.walks() => one(x, market, &choices),
-        _ => folds::finish(x, &choices),
+        [market] if !x.config.walks() => one(x, market, choices),
+        _ => folds::finish(x, choices),
     }
 }
 
 /// A run with one test window.
-fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Failure> {
+fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Failure> {
     let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?;
     let members = Chosen::load(x.saves, choices)?;
     let ledger = members.run(&backtest)?;
-    let lines = members.paper(&Paper {
-        folder: x.folder,
+    let Written { text, baselines } = members.paper(&Paper {
+        folder: x.out,
         run: Some(x.folder),
         backtest: &backtest,
         ledger: &ledger,
@@ -90,10 +117,16 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Fa
         folds: &[],
         config_text: x.config_text,
     })?;
-    let chosen = choices.iter().find(|c| c.chosen);
-    let chosen = chosen
-        .map(|c| format!("chosen on the validation window: member {} after epoch {}\n", c.member, c.epoch));
-    Ok(chosen.unwrap_or_default() + &lines)
+    let member = choices.iter().position(|c| c.chosen).unwrap_or(0);
+    let words = |c: &Choice| format!("member {} after epoch {}", x.config.number_of(c.member), c.epoch);
+    let chosen = choices.get(member).map(words).unwrap_or_default();
+    Ok(Tested {
+        text: format!("chosen on the validation window: {chosen}\n{text}"),
+        ledger,
+        member: member as u32,
+        chosen,
+        baselines,
+    })
 }
 
 /// What each member's equity has grown by at the end of a backtest with the weights of a save.
@@ -108,7 +141,7 @@ fn returns_of(agents: &Agents<'_>, ids: &[u64], save: &Save) -> Result<Vec<Optio
     Ok((0..ledger.members()).map(|m| of(m as _)).collect())
 }
 
-/// Returns of one epoch's members, fold by fold, on their validation windows, as the choice will see them.
+/// Returns of one epoch's members, instrument by instrument and fold by fold, on their validation windows, as the choice will see them.
 pub(crate) fn validation_returns(
     device: &Device,
     dtype: DType,
@@ -117,8 +150,8 @@ pub(crate) fn validation_returns(
     save: &Save,
 ) -> Result<Vec<Option<f64>>, Failure> {
     let mut all = Vec::new();
-    for (fold, market) in markets.iter().enumerate() {
-        let ids = config.ids_of_fold(fold);
+    for (number, market) in markets.iter().enumerate() {
+        let ids = config.ids_of(number / config.folds(), number % config.folds());
         let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
         all.extend(returns_of(&backtest.compile(&ids)?, &ids, save)?);
     }
@@ -130,9 +163,10 @@ pub(crate) fn validation_returns(
 fn choose(
     x: &Finish<'_>,
     market: &Market,
+    instrument: usize,
     fold: usize,
 ) -> Result<(Vec<Choice>, BTreeMap<u64, Scores>), Failure> {
-    let ids = x.config.ids_of_fold(fold);
+    let ids = x.config.ids_of(instrument, fold);
     let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::validation(market))?;
     let agents = backtest.compile(&ids)?;
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
@@ -145,6 +179,7 @@ fn choose(
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
                 *slot = Some(Choice {
+                    market: x.config.market_name(instrument).map(str::to_owned),
                     fold: x.config.walks().then_some(fold),
                     member: *id,
                     epoch: save.epoch(),
@@ -197,7 +232,7 @@ impl Chosen {
     }
 
     /// Page and ledger, with the policy itself under stress.
-    pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<String, Failure> {
+    pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<Written, Failure> {
         let actions = recorded(paper.ledger);
         write_paper(paper, &mut |b| self.run(b), &mut |b| {
             b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))
