@@ -4,6 +4,12 @@
 mod common;
 
 use common::{assert_same, command, files, foxhunt, sample, train};
+use foxhunt_backtest::{Backtest, TestWindow};
+use foxhunt_checkpoint::{RunFolder, apply};
+use foxhunt_core::DType;
+use foxhunt_data::{Instrument, LoadOptions, load};
+use foxhunt_device::Device;
+use foxhunt_train::{Config, Market};
 use serde_json::Value;
 use std::{fs, path::Path};
 #[cfg(unix)]
@@ -137,10 +143,24 @@ fn commands_take_one_instrument_of_a_run() {
 #[cfg(unix)]
 #[test]
 fn several_instruments_go_on_to_the_same_bytes() {
+    go_on("--config two.toml", 8);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shared_policy_goes_on_to_the_same_bytes() {
+    go_on(SHARED, 4);
+}
+
+/// `lines`: of the metrics, of two epochs.
+#[cfg(unix)]
+fn go_on(options: &str, lines: usize) {
     let folder = folder();
     let at = folder.path();
-    let options = "train --config two.toml --device cpu --save-every 0 --epochs 8 --set learn.collect=1024 --set \
-                   learn.updates=16 --set learn.replay=2048";
+    let options = format!(
+        "train {options} --device cpu --save-every 0 --epochs 8 --set learn.collect=1024 --set learn.updates=16 --set \
+         learn.replay=2048"
+    );
     foxhunt(at, &format!("{options} --out whole")).works();
     let child = command(at)
         .args(options.split_whitespace())
@@ -151,8 +171,7 @@ fn several_instruments_go_on_to_the_same_bytes() {
         .unwrap();
     let cut = at.join("cut");
     let began = Instant::now();
-    // A line per member: two epochs of four.
-    while fs::read_to_string(cut.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < 8 {
+    while fs::read_to_string(cut.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < lines {
         assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
         std::thread::sleep(Duration::from_millis(2));
     }
@@ -197,6 +216,76 @@ fn instruments_walk_forward() {
     let again = foxhunt(at, "backtest run --market gold --device cpu --out again");
     assert!(again.code == 0 && again.err.contains("fold 1"), "{}", again.err);
     assert_same(&at.join("again/ledger"), &files(&run.join("gold/fold_1/ledger")), "the last fold");
+}
+
+const SHARED: &str = "--config two.toml --set data.policy=shared --set data.validation_from=2017-10-01 --set \
+                      data.test_from=2017-11-01";
+
+/// One set of weights, chosen by the mean over both validation windows and tested on each.
+#[test]
+fn a_policy_is_shared() {
+    let folder = folder();
+    let at = folder.path();
+    let done = train(at, &format!("{SHARED} --out run")).works();
+    let run = at.join("run");
+    assert_eq!(
+        fs::read_to_string(run.join("metrics.jsonl")).unwrap().lines().count(),
+        4,
+        "two members, two epochs"
+    );
+    let choices = json(&run.join("selection.json"));
+    let choices = choices.as_array().unwrap();
+    assert_eq!(choices.iter().map(|c| c["member"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+    let chosen = choices.iter().position(|c| c["chosen"] == true).unwrap();
+    let words = format!("member {chosen} after epoch {}", choices[chosen]["epoch"]);
+    assert_eq!(done.out.matches(&words).count(), 2, "{}", done.out);
+    for name in ["eur", "gold"] {
+        let ledger = foxhunt_ledger::Ledger::read(&run.join(name).join("ledger")).unwrap();
+        foxhunt_ledger::reconcile(&ledger).unwrap();
+        assert_eq!((ledger.members(), ledger.header.trials), (2, 4));
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("All instruments have the same members"));
+    // The score is the mean of what the same weights come to on each validation window.
+    let text = fs::read_to_string(run.join("config.toml")).unwrap();
+    let config = Config::resolve(Some(("config.toml", &text)), None, &[]).unwrap();
+    let gold = Instrument::from_toml(&fs::read_to_string(at.join("gold.toml")).unwrap()).unwrap();
+    let bars = |file: &str, instrument: Option<Instrument>| {
+        let options = LoadOptions { instrument, ..Default::default() };
+        load(at.join(file).to_str().unwrap(), &options).unwrap()
+    };
+    let both = bars("gold_1.csv", Some(gold.clone())).append(bars("gold_2.csv", Some(gold))).unwrap();
+    let markets = Market::all(vec![bars("eurusd.csv", None), both], &config).unwrap();
+    let device = Device::cpu();
+    let saves = RunFolder::list_saves(&run).unwrap();
+    for (choice, id) in choices.iter().zip([0, 1]) {
+        let save = saves.iter().find(|s| Some(s.epoch()) == choice["epoch"].as_u64()).unwrap();
+        let weights = save.load_weights(id).unwrap();
+        let returns = markets.iter().map(|market| {
+            let window = TestWindow::validation(market);
+            let backtest = Backtest::new(&device, DType::F32, &config, market, window).unwrap();
+            let ledger =
+                backtest.agents(&[id], |runtime, net| Ok(apply(runtime, net, 0, &weights)?)).unwrap();
+            ledger.bars.last().unwrap().equity as f64 / ledger.bars[0].equity as f64 - 1.0
+        });
+        let mean = returns.sum::<f64>() / 2.0;
+        assert!((choice["validation_return"].as_f64().unwrap() - mean).abs() < 1e-15, "{choice} {mean}");
+    }
+    foxhunt(at, "backtest run --market gold --device cpu --out again").works();
+    assert_same(&at.join("again/ledger"), &files(&run.join("gold/ledger")), "the test again");
+    assert!(foxhunt(at, "act run --market gold --device cpu").works().out.contains(&words));
+    foxhunt(at, "verify leak run --market eur --device cpu").works();
+    let list = foxhunt(at, "runs list run").works();
+    let mean = choices[chosen]["validation_return"].as_f64().unwrap();
+    assert!(list.out.contains(&format!("{:.2} %", 100.0 * mean)), "{}", list.out);
+    let show = foxhunt(at, "runs show run").works();
+    assert!(show.out.contains("2 of all instruments") && show.out.contains("gold, member"), "{}", show.out);
+    // Windows of other dates, and fewer environments than instruments.
+    train(at, "--config two.toml --set data.policy=shared --out x")
+        .fails(3, &["data.policy: the train window of gold"]);
+    train(at, &format!("{SHARED} --set learn.envs=1 --out x")).fails(3, &["learn.envs is 1", "at least 2"]);
+    train(at, "--data eurusd.csv --set data.policy=shared --out x")
+        .fails(3, &["data.policy is shared", "data.markets"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod walk_forward;
 mod windows;
 
 pub use keys::{documented, nearest_key, schema};
-pub use markets::{MARKET_IDS, MarketData};
+pub use markets::{Group, MARKET_IDS, MarketData, Policy};
 pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;
@@ -161,9 +161,10 @@ pub struct DataConfig {
     /// End of the test window; with the last bar where empty.
     pub test_to: String,
     /// Several instruments instead of `files`, one after another, each a table: `[[data.markets]]`, `files = ["xbt.csv"]`,
-    /// `instrument = "BTC/USD"`. Each has a population of its own, all are trained at once, and the windows above divide each
-    /// one's bars.
+    /// `instrument = "BTC/USD"`. All are trained at once, and the windows above divide each one's bars.
     pub markets: Vec<MarketData>,
+    /// Whether each of several instruments has members of its own, or all have the same.
+    pub policy: Policy,
     /// Folds that follow one another, instead of one training, validation and test window.
     pub walk_forward: WalkForward,
 }
@@ -326,6 +327,7 @@ impl Config {
                 test_from: String::new(),
                 test_to: String::new(),
                 markets: Vec::new(),
+                policy: Policy::default(),
                 walk_forward: WalkForward::default(),
             },
             features: FeaturesConfig { set: "standard".into(), names: Vec::new() },

@@ -7,9 +7,9 @@ mod memory;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, FeaturesConfig, LearnConfig, LearnStep, MARKET_IDS,
-    MarketConfig, MarketData, NetworkConfig, Orders, SetOption, Size, Stamps, WalkForward, documented,
-    nearest_key, schema,
+    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, FeaturesConfig, Group, LearnConfig, LearnStep,
+    MARKET_IDS, MarketConfig, MarketData, NetworkConfig, Orders, Policy, SetOption, Size, Stamps,
+    WalkForward, documented, nearest_key, schema,
 };
 pub use error::TrainError;
 pub use foxhunt_env::ACCOUNT_FEATURES;

@@ -7,7 +7,8 @@ use common::{devices, states, tiny, waves};
 use foxhunt_core::DType;
 use foxhunt_data::{Bars, presets};
 use foxhunt_device::Device;
-use foxhunt_train::{Config, MARKET_IDS, Market, MarketData, Trainer};
+use foxhunt_env::{Buffer, Env, EnvMember, Transition};
+use foxhunt_train::{Config, MARKET_IDS, Market, MarketData, Policy, Trainer};
 
 /// Instruments of different prices, lots and lengths.
 fn bars(name: &str) -> Bars {
@@ -138,4 +139,91 @@ fn what_is_wrong_with_an_instrument_is_told_with_it() {
     (dated.data.validation_from, dated.data.test_from) = ("2020-01-20".into(), "2020-01-27".into());
     let error = Market::all(vec![bars("eur"), waves(200)], &dated).unwrap_err().to_string();
     assert!(error.contains("data.markets[1] (short") && error.contains("2020-01-20"), "{error}");
+}
+
+/// Instruments that share a policy, divided at the same dates.
+fn shared(names: &[&str]) -> Config {
+    let mut config = config(names);
+    config.data.policy = Policy::Shared;
+    (config.data.validation_from, config.data.test_from) = ("2020-01-15".into(), "2020-01-22".into());
+    config
+}
+
+/// Each member sees all instruments, each with its own rules, bars and features, in equal shares of its environments.
+#[test]
+fn a_shared_policy_is_trained_on_all() {
+    for device in devices() {
+        let config = shared(&["eur", "xbt", "gold"]);
+        assert_eq!(config.member_ids(), [0, 1]);
+        let markets = markets(&config);
+        let mut trainer = Trainer::on(&device, DType::F32, &config, &markets).unwrap();
+        let reports = trainer.epoch().unwrap();
+        assert!(reports.iter().map(|r| (r.id, r.market.clone())).eq([(0, None), (1, None)]));
+        let env = trainer.environments();
+        let rows: Vec<EnvMember> = env.read(Buffer::Members).unwrap();
+        let (envs, ring): (Vec<Env>, Vec<Transition>) =
+            (env.read(Buffer::Envs).unwrap(), env.read(Buffer::Ring).unwrap());
+        let (e, bases) = (config.learn.envs, [0, 900, 2200]);
+        let mut counts = [0; 3];
+        for (at, x) in envs.iter().enumerate() {
+            let k = at % e * 3 / e;
+            counts[k] += 1;
+            let market = &markets[k];
+            let rows = bases[k] + market.splits.train.start..bases[k] + market.splits.train.end;
+            assert!(rows.contains(&(x.bar as usize)), "environment {at} is at {} and not in {rows:?}", x.bar);
+            assert!(x.volatility_e9 >= market.volatility_floor_e9);
+            // Fresh accounts begin with their instrument's cash.
+            assert!(x.account.peak >= market.rules.start_cash);
+        }
+        assert_eq!(counts, [12, 10, 10]);
+        assert!(rows.chunks(3).all(|m| m.iter().all(|row| row.seed == m[0].seed)));
+        for (at, row) in ring.iter().enumerate().filter(|(_, row)| row.bar > 0) {
+            let k = at % e * 3 / e;
+            assert!((bases[k]..bases[k] + markets[k].bars.len()).contains(&(row.bar as usize)));
+        }
+        assert!(reports.iter().all(|r| r.loss.is_some_and(f64::is_finite) && r.skipped == 0));
+    }
+}
+
+/// A shared policy over one instrument is that instrument's ordinary run, bit for bit.
+#[test]
+fn a_shared_policy_of_one_instrument_is_a_plain_run() {
+    let device = Device::cpu();
+    let config = shared(&["eur"]);
+    let mut plain = config.clone();
+    (plain.data.markets, plain.data.policy) = (Vec::new(), Policy::Own);
+    let market = Market::prepare(bars("eur"), &plain).unwrap();
+    let mut trainer = Trainer::new(&device, DType::F32, &plain, &market).unwrap();
+    trainer.epoch().unwrap();
+    trainer.epoch().unwrap();
+    let own = learnt(&device, DType::F32, &config);
+    assert!(own.iter().map(|(_, state)| state).eq(&states(&trainer, 2)));
+    // And one more instrument is seen by it.
+    assert!(learnt(&device, DType::F32, &shared(&["eur", "gold"]))[0].1 != own[0].1);
+}
+
+/// Bars of one instrument must not be learnt from after another's are validated or tested.
+#[test]
+fn a_shared_policy_knows_no_future() {
+    let mut config = shared(&["eur", "xbt"]);
+    (config.data.validation_from, config.data.test_from) = (String::new(), String::new());
+    let error = Market::all(vec![bars("eur"), bars("xbt")], &config).unwrap_err().to_string();
+    for words in [
+        "data.policy: the train window of xbt lasts until",
+        "validation window of eur begins",
+        "data.test_from",
+    ] {
+        assert!(error.contains(words), "{error}");
+    }
+    let w = &mut config.data.walk_forward;
+    (w.folds, w.train_days, w.validation_days, w.test_days) = (2, 15, 4, 4);
+    let error = Market::all(vec![bars("eur"), bars("xbt")], &config).unwrap_err().to_string();
+    assert!(error.contains("data.policy") && error.contains("with data.test_to"), "{error}");
+    // Folds that end at one date: a population of each fold, on all instruments.
+    config.data.test_to = "2020-02-05".into();
+    let markets = Market::all(vec![bars("eur"), bars("xbt")], &config).unwrap();
+    assert_eq!((markets.len(), config.member_ids().len()), (4, 4));
+    assert_eq!(config.groups().iter().map(|g| g.markets.clone()).collect::<Vec<_>>(), [[0, 2], [1, 3]]);
+    let mut trainer = Trainer::on(&Device::cpu(), DType::F32, &config, &markets).unwrap();
+    assert_eq!(trainer.epoch().unwrap().len(), 4);
 }

@@ -15,7 +15,7 @@ use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
-use foxhunt_train::{Config, Market};
+use foxhunt_train::{Config, Group, Market};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
@@ -31,7 +31,7 @@ pub(crate) const REPORT: &str = "report.html";
 /// The choice of one member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Choice {
-    /// The instrument's name, where several are listed.
+    /// The instrument's name, where several are listed and each has members of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) market: Option<String>,
     /// The fold, where the run walks forward.
@@ -41,12 +41,19 @@ pub(crate) struct Choice {
     pub(crate) member: u64,
     /// Epochs done when the chosen weights were saved.
     pub(crate) epoch: u64,
-    /// Equity at the end of the validation window over its start.
+    /// Equity at the end of the validation window over its start, less 1; the mean over instruments that share a policy.
     pub(crate) validation_return: f64,
     /// Epochs that were compared.
     pub(crate) of: usize,
     /// Whether the validation window chose this member among all of its fold and instrument: the first with the largest return.
     pub(crate) chosen: bool,
+}
+
+impl Choice {
+    /// Whether it is of a member that trained on the instrument with this name.
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        self.market.as_deref().is_none_or(|own| own == name)
+    }
 }
 
 /// What a finished training hands over.
@@ -70,9 +77,8 @@ pub(crate) struct Finish<'a> {
 /// Chooses, backtests, writes; gives the lines for the terminal.
 pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
     let (mut choices, mut scores) = (Vec::new(), BTreeMap::new());
-    let folds = x.config.folds();
-    for (number, market) in x.markets.iter().enumerate() {
-        let (chosen, returns) = choose(x, market, number / folds, number % folds)?;
+    for group in x.config.groups() {
+        let (chosen, returns) = choose(x, &group)?;
         choices.extend(chosen);
         scores.extend(returns);
     }
@@ -141,6 +147,30 @@ fn returns_of(agents: &Agents<'_>, ids: &[u64], save: &Save) -> Result<Vec<Optio
     Ok((0..ledger.members()).map(|m| of(m as _)).collect())
 }
 
+/// Members on the validation window of each of their markets.
+fn validating<'a>(
+    device: &'a Device,
+    dtype: DType,
+    config: &'a Config,
+    markets: &'a [Market],
+    group: &Group,
+) -> Result<Vec<Agents<'a>>, Failure> {
+    let one = |number: &usize| {
+        let market = &markets[*number];
+        let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
+        Ok(backtest.compile(&group.ids)?)
+    };
+    group.markets.iter().map(one).collect()
+}
+
+/// What each member's equity has grown by with the weights of a save, the mean over its markets.
+fn mean_returns(agents: &[Agents<'_>], ids: &[u64], save: &Save) -> Result<Vec<Option<f64>>, Failure> {
+    let all: Vec<Vec<Option<f64>>> =
+        agents.iter().map(|a| returns_of(a, ids, save)).collect::<Result<_, Failure>>()?;
+    let mean = |m: usize| Some(all.iter().map(|of| of[m]).sum::<Option<f64>>()? / all.len() as f64);
+    Ok((0..ids.len()).map(mean).collect())
+}
+
 /// Returns of one epoch's members, instrument by instrument and fold by fold, on their validation windows, as the choice will see them.
 pub(crate) fn validation_returns(
     device: &Device,
@@ -150,37 +180,30 @@ pub(crate) fn validation_returns(
     save: &Save,
 ) -> Result<Vec<Option<f64>>, Failure> {
     let mut all = Vec::new();
-    for (number, market) in markets.iter().enumerate() {
-        let ids = config.ids_of(number / config.folds(), number % config.folds());
-        let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
-        all.extend(returns_of(&backtest.compile(&ids)?, &ids, save)?);
+    for group in config.groups() {
+        let agents = validating(device, dtype, config, markets, &group)?;
+        all.extend(mean_returns(&agents, &group.ids, save)?);
     }
     Ok(all)
 }
 
 /// For each member of a fold, with its returns of all epochs, the epoch whose greedy policy ends the validation window with the
 /// most; ties to the earliest.
-fn choose(
-    x: &Finish<'_>,
-    market: &Market,
-    instrument: usize,
-    fold: usize,
-) -> Result<(Vec<Choice>, BTreeMap<u64, Scores>), Failure> {
-    let ids = x.config.ids_of(instrument, fold);
-    let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::validation(market))?;
-    let agents = backtest.compile(&ids)?;
+fn choose(x: &Finish<'_>, group: &Group) -> Result<(Vec<Choice>, BTreeMap<u64, Scores>), Failure> {
+    let ids = &group.ids;
+    let agents = validating(x.device, x.dtype, x.config, x.markets, group)?;
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     let mut scores: BTreeMap<u64, Scores> = BTreeMap::new();
     for save in x.saves {
-        let returns = returns_of(&agents, &ids, save)?;
+        let returns = mean_returns(&agents, ids, save)?;
         for (m, id) in ids.iter().enumerate() {
             let Some(validation_return) = returns[m] else { continue };
             scores.entry(*id).or_default().insert(save.epoch(), validation_return);
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
                 *slot = Some(Choice {
-                    market: x.config.market_name(instrument).map(str::to_owned),
-                    fold: x.config.walks().then_some(fold),
+                    market: group.market.and_then(|m| x.config.market_name(m)).map(str::to_owned),
+                    fold: x.config.walks().then_some(group.fold),
                     member: *id,
                     epoch: save.epoch(),
                     validation_return,

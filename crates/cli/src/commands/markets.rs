@@ -10,7 +10,9 @@ use foxhunt_report::{MarketLine, MarketsInput, PartLine, market_figures, write_m
 use foxhunt_train::Market;
 
 /// How members stand to instruments.
-const WORDS: &str = "Each instrument has members of its own, trained, chosen and tested on it alone.";
+const OWN: &str = "Each instrument has members of its own, trained, chosen and tested on it alone.";
+const SHARED: &str = "All instruments have the same members, each trained on all of them at once. Member and epoch were chosen by \
+                      the mean return over the instruments’ validation windows, and are tested on each.";
 
 /// Tests each instrument into its folder and writes the page across them; gives the lines for the terminal.
 pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failure> {
@@ -20,12 +22,12 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
         let out = x.folder.join(name);
         std::fs::create_dir_all(&out).map_err(|e| Failure::file("make the folder", &out, &e))?;
         let config = x.config.of_market(number);
-        let own: Vec<Choice> =
-            choices.iter().filter(|c| c.market.as_deref() == Some(name)).cloned().collect();
+        let own: Vec<Choice> = choices.iter().filter(|c| c.is_of(name)).cloned().collect();
         let tested = test(&Finish { out: &out, config: &config, markets, ..*x }, &own)?;
         lines.extend(line(name, markets, tested));
     }
-    let input = MarketsInput { markets: &lines, words: WORDS, config_toml: x.config_text };
+    let words = if x.config.shares_policy() { SHARED } else { OWN };
+    let input = MarketsInput { markets: &lines, words, config_toml: x.config_text };
     let page = x.folder.join(REPORT);
     write_markets(&page, &input)?;
     place::write_json(&x.folder.join(FIGURES), &market_figures(&input)?)?;

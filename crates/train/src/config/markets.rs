@@ -12,6 +12,30 @@ use std::collections::BTreeMap;
 pub const MARKET_IDS: u64 = MAX_FOLDS as u64 * FOLD_IDS;
 /// Numbers that names give: ids stay below 2^53, which every reader of JSON holds exactly.
 const NUMBERS: u64 = (1 << 53) / MARKET_IDS - 1;
+/// Who learns of several instruments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// Each instrument has members of its own.
+    #[default]
+    Own,
+    /// All instruments have the same members: the environments of each are spread over them in equal shares.
+    Shared,
+}
+
+/// Members that train on the same markets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Ids of the members.
+    pub ids: Vec<u64>,
+    /// Their instrument, by its number; nothing where all instruments are theirs.
+    pub market: Option<usize>,
+    /// Their fold.
+    pub fold: usize,
+    /// Their markets, by their place among those of [`Market::all`](crate::Market::all).
+    pub markets: Vec<usize>,
+}
+
 /// Longest name.
 const LONGEST: usize = 64;
 /// What a run's folder holds beside the instruments' folders.
@@ -165,8 +189,42 @@ impl Config {
         own
     }
 
-    /// What the ids of an instrument's members begin at.
+    /// Whether the instruments that are listed have the same members.
+    pub fn shares_policy(&self) -> bool {
+        self.lists_markets() && self.data.policy == Policy::Shared
+    }
+
+    /// All members, by what they train on, in their order: instrument after instrument, fold after fold, or fold after fold
+    /// where instruments share a policy.
+    pub fn groups(&self) -> Vec<Group> {
+        let (markets, folds) = (self.markets(), self.folds());
+        if self.shares_policy() {
+            let of_fold = |fold| (0..markets).map(|market| market * folds + fold).collect();
+            let group =
+                |fold| Group { ids: self.ids_of(0, fold), market: None, fold, markets: of_fold(fold) };
+            return (0..folds).map(group).collect();
+        }
+        let all = (0..markets).flat_map(|market| (0..folds).map(move |fold| (market, fold)));
+        all.map(|(market, fold)| Group {
+            ids: self.ids_of(market, fold),
+            market: Some(market),
+            fold,
+            markets: vec![market * folds + fold],
+        })
+        .collect()
+    }
+
+    /// Name of the instrument of a member, by its place; nothing where none are listed or all are its.
+    pub fn market_of_member(&self, member: usize) -> Option<&str> {
+        let group = self.groups().into_iter().nth(member / self.population)?;
+        self.market_name(group.market?)
+    }
+
+    /// What the ids of an instrument's members begin at: 0 where all instruments have the same.
     pub(super) fn market_base(&self, market: usize) -> u64 {
+        if self.shares_policy() {
+            return 0;
+        }
         self.data.markets.get(market).map_or(0, |m| m.number() * MARKET_IDS)
     }
 
@@ -225,7 +283,19 @@ pub(super) fn fill_names(c: &mut Config) {
 pub(super) fn check(c: &Config) -> Result<(), String> {
     let d = &c.data;
     if d.markets.is_empty() {
-        return Ok(());
+        return match d.policy {
+            Policy::Own => Ok(()),
+            Policy::Shared => {
+                Err("data.policy is shared, and no instruments are listed: list them as data.markets".into())
+            }
+        };
+    }
+    if c.shares_policy() && c.learn.envs < d.markets.len() {
+        return Err(format!(
+            "learn.envs is {}: a policy that {} instruments share needs an environment for each, so at least {1}",
+            c.learn.envs,
+            d.markets.len()
+        ));
     }
     if !d.files.is_empty() {
         return Err(

@@ -116,10 +116,9 @@ impl Config {
         }
     }
 
-    /// Id of each member: instrument after instrument, fold after fold.
+    /// Id of each member, in the order of [`Config::groups`].
     pub fn member_ids(&self) -> Vec<u64> {
-        let all = (0..self.markets()).flat_map(|market| (0..self.folds()).map(move |fold| (market, fold)));
-        all.flat_map(|(market, fold)| self.ids_of(market, fold)).collect()
+        self.groups().into_iter().flat_map(|group| group.ids).collect()
     }
 }
 

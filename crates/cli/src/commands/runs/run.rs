@@ -179,15 +179,15 @@ impl Run {
         if self.walks() {
             return (None, 0);
         }
-        let mut own = self.choices.iter().filter(|c| c.market.as_deref() == Some(name));
+        let mut own = self.choices.iter().filter(|c| c.is_of(name));
         let at = own.position(|c| c.chosen);
-        let chosen = self.choices.iter().find(|c| c.market.as_deref() == Some(name) && c.chosen);
+        let chosen = self.choices.iter().find(|c| c.is_of(name) && c.chosen);
         (chosen.zip(self.config.as_ref()).map(|(c, config)| config.number_of(c.member)), at.unwrap_or(0))
     }
 
-    /// The member that the validation window chose; nothing where there are folds or several instruments.
+    /// The member that the validation window chose; nothing where there are folds, or instruments with members of their own.
     pub(crate) fn chosen(&self) -> Option<&Choice> {
-        self.choices.iter().find(|c| c.chosen && !self.walks() && !self.lists_markets())
+        self.choices.iter().find(|c| c.chosen && !self.walks() && c.market.is_none())
     }
 
     /// Ids of the members that the figures are of: 0 for the account through all folds.

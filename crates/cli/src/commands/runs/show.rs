@@ -101,7 +101,11 @@ fn head(run: &Run) -> Rows {
         rows.push(pair("device", format!("{}, {}, {}", s.device, s.dtype, s.program)));
     }
     if let Some(c) = &run.config {
-        let of_each = if c.lists_markets() { " of each instrument" } else { "" };
+        let of_each = match c.lists_markets() {
+            true if c.shares_policy() => " of all instruments",
+            true => " of each instrument",
+            false => "",
+        };
         rows.push(pair(
             "members",
             format!("{}{}, epochs {} of {}, seed {}", c.population, of_each, run.epochs, c.epochs, c.seed),
@@ -174,8 +178,8 @@ fn selection(run: &Run) -> Rows {
     if !run.walks() {
         rows.iter_mut().for_each(|row| drop(row.remove(1)));
     }
-    // And one for several instruments.
-    if !run.lists_markets() {
+    // And one for instruments with members of their own.
+    if run.choices.iter().all(|c| c.market.is_none()) {
         rows.iter_mut().for_each(|row| drop(row.remove(0)));
     }
     rows
