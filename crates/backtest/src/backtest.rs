@@ -12,7 +12,7 @@ use foxhunt_kernels::{Element, market::LedgerRow};
 use foxhunt_ledger::{Ledger, MemberInfo};
 use foxhunt_market::{FillRow, MAX_FILLS, RuleBook};
 use foxhunt_nn::{Net, Options, Plan, PlanError, Runtime, Tensor, net::BranchingQ};
-use foxhunt_train::{Config, FOLD_IDS, Market, member_spec, network};
+use foxhunt_train::{Config, Market, member_spec, network};
 use std::rc::Rc;
 
 /// A stretch of a market, its rules, and where it is run.
@@ -195,10 +195,11 @@ impl<'a> Backtest<'a> {
 
     fn member_info(&self, id: u64) -> MemberInfo {
         let seed = member_seed(self.config.seed, id);
+        let number = self.config.number_of(id);
         let label = if self.config.walks() {
-            format!("fold {} member {}", self.config.fold_of(id), id % FOLD_IDS)
+            format!("fold {} member {number}", self.config.fold_of(id))
         } else {
-            format!("member {id}")
+            format!("member {number}")
         };
         MemberInfo { id, label, seed, reward_unit: 1.0 }
     }

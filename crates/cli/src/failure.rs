@@ -71,6 +71,27 @@ impl Failure {
         code
     }
 
+    /// The same of something that the user wrote at this place, with all its causes; what is refused stays so.
+    pub(crate) fn at(self, place: &str) -> Self {
+        match self {
+            Failure::Unusable(what) => Failure::Unusable(format!("{place}: {what}")),
+            Failure::Refused(what) => Failure::Refused(format!("{place}: {what}")),
+            Failure::Machine(e) if !refuses(e.as_ref()) => {
+                let mut said = e.to_string();
+                let mut cause = e.source();
+                while let Some(e) = cause {
+                    let text = e.to_string();
+                    if !said.contains(&text) {
+                        said = format!("{said}: {text}");
+                    }
+                    cause = e.source();
+                }
+                Failure::Unusable(format!("{place}: {said}"))
+            }
+            other => other,
+        }
+    }
+
     /// A file that can't be read or written.
     pub(crate) fn file(doing: &str, path: &std::path::Path, e: &io::Error) -> Self {
         Failure::Unusable(format!("can't {doing} {}: {e}", path.display()))

@@ -46,7 +46,9 @@ impl Heading {
                 "its bars are of {b} and those of {} of {a}, or their price grids differ",
                 self.source.path
             );
-            return refuse(problem, "name files of one instrument");
+            let fix =
+                "name files of one instrument; several are listed in a configuration file, as data.markets";
+            return refuse(problem, fix);
         }
         if self.is_quote != next.is_quote || self.has_volume != next.has_volume {
             let problem = format!("it has other columns than {} (bid and ask, or volume)", self.source.path);

@@ -13,9 +13,9 @@ pub enum Buffer {
     Context,
     /// Real `[rows, F]`, shared.
     Features,
-    /// [`EnvMember`] `[1, 1]`.
+    /// [`EnvMember`] `[M, 1]`: one of each market that a member's environments are spread over.
     Members,
-    /// [`Rules`] `[1, 1]`.
+    /// [`Rules`] `[M, 1]`.
     Rules,
     /// [`Exploration`] `[1, 1]`.
     Exploration,
@@ -89,6 +89,7 @@ impl Buffer {
         self,
         dtype: DType,
         members: usize,
+        markets: usize,
         shape: &Shape,
         tables: &Tables,
     ) -> (Element, usize, usize, usize) {
@@ -99,8 +100,8 @@ impl Buffer {
             Buffer::Bars => (Element::of::<Bar>(), true, tables.bars.len(), 1),
             Buffer::Context => (Element::of::<Context>(), true, tables.context.len(), 1),
             Buffer::Features => (real, true, feature_rows, tables.columns()),
-            Buffer::Members => (Element::of::<EnvMember>(), false, 1, 1),
-            Buffer::Rules => (Element::of::<Rules>(), false, 1, 1),
+            Buffer::Members => (Element::of::<EnvMember>(), false, markets, 1),
+            Buffer::Rules => (Element::of::<Rules>(), false, markets, 1),
             Buffer::Exploration => (Element::of::<Exploration>(), false, 1, 1),
             Buffer::Envs => (Element::of::<Env>(), false, shape.envs, 1),
             Buffer::Tally => (Element::of::<Tally>(), false, 1, 1),

@@ -48,19 +48,46 @@ impl Environments {
         tables: &Tables,
         members: &[MemberSpec],
     ) -> Result<Self, EnvError> {
-        let p = members.len();
+        Self::spread(device, dtype, shape, tables, members, 1)
+    }
+
+    /// As [`Environments::new`], for members whose environments are spread over `markets` markets each, in equal shares:
+    /// `specs` has a line of each member for each of its markets, member after member. Environment e trades its member's
+    /// market e M / E. All that does not belong to a market must be the same in all lines of a member.
+    ///
+    /// # Errors
+    /// As there; fewer environments than markets, lines that don't fit one another.
+    pub fn spread(
+        device: &Device,
+        dtype: DType,
+        shape: Shape,
+        tables: &Tables,
+        specs: &[MemberSpec],
+        markets: usize,
+    ) -> Result<Self, EnvError> {
+        if markets == 0 || !specs.len().is_multiple_of(markets) || markets > shape.envs.max(1) {
+            return Err(EnvError::Shape(format!(
+                "{} lines for members of {markets} markets and {} environments",
+                specs.len(),
+                shape.envs
+            )));
+        }
+        let p = specs.len() / markets;
         if p == 0 || [shape.envs, shape.lookback, shape.ring_rows, shape.batch].contains(&0) {
             return Err(EnvError::Shape(format!("{p} members of {shape:?}")));
         }
-        let rows = members
+        for (i, of_member) in specs.chunks(markets).enumerate() {
+            of_member.iter().try_for_each(|m| m.check_like(i, &of_member[0]))?;
+        }
+        let rows = specs
             .iter()
             .enumerate()
-            .map(|(i, m)| m.row(i, &shape, tables))
+            .map(|(i, m)| m.row(i / markets, &shape, tables))
             .collect::<Result<Vec<EnvMember>, _>>()?;
         let columns = tables.columns();
         let mut layout = Layout::default();
         for buffer in Buffer::ALL {
-            let (element, members, rows, cols) = buffer.matrix(dtype, p, &shape, tables);
+            let (element, members, rows, cols) = buffer.matrix(dtype, p, markets, &shape, tables);
             layout.add(buffer.name(), element, members, rows, cols);
         }
         let arena = Arc::new(device.allocate(layout.bytes())?);
@@ -70,8 +97,9 @@ impl Environments {
         made.write(Buffer::Context, &tables.context)?;
         made.write_features(&tables.features, columns)?;
         made.write(Buffer::Members, &rows)?;
-        made.write(Buffer::Rules, &members.iter().map(|m| m.rules).collect::<Vec<_>>())?;
-        made.write(Buffer::Exploration, &members.iter().map(|m| m.exploration).collect::<Vec<_>>())?;
+        made.write(Buffer::Rules, &specs.iter().map(|m| m.rules).collect::<Vec<_>>())?;
+        let schedules: Vec<_> = specs.iter().step_by(markets).map(|m| m.exploration).collect();
+        made.write(Buffer::Exploration, &schedules)?;
         Ok(made)
     }
 

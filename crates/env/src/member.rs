@@ -39,6 +39,17 @@ pub fn temperature(start: f64, end: f64, steps: u32) -> Exploration {
 }
 
 impl MemberSpec {
+    /// Refuses a line of a member whose own numbers are not those of its `first` line: then kernels read only that.
+    pub(crate) fn check_like(&self, member: usize, first: &MemberSpec) -> Result<(), EnvError> {
+        let own = |m: &MemberSpec| (m.seed, m.episode_bars, m.discount, m.n_step, m.exploration);
+        if own(self) == own(first) {
+            return Ok(());
+        }
+        let problem =
+            "seed, episode, discount, return or exploration is not the same in all markets".to_owned();
+        Err(EnvError::Member { member, field: "markets", problem })
+    }
+
     /// The device's row of member number `member`.
     pub(crate) fn row(&self, member: usize, shape: &Shape, tables: &Tables) -> Result<EnvMember, EnvError> {
         let refuse = |field, problem: String| Err(EnvError::Member { member, field, problem });

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::input::{ReportError, ReportInput};
 use crate::section::over_time_rows;
-use crate::view::{MemberView, View, Views};
+use crate::view::{MemberView, PartView, View, Views};
 
 /// Version of the layout of [`figures`].
 pub const FORMAT: u32 = 1;
@@ -41,14 +41,9 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
         line.insert("how".into(), json!(view.own_words(&views.agent).join(" ")));
         Value::Object(line)
     });
-    let folds = views.folds.iter().map(|f| {
-        let window = |[start_ns, end_ns]: [i64; 2]| json!({ "start_ns": start_ns, "end_ns": end_ns });
-        let mut fold = strategy(&f.view, false);
-        fold.insert("fold".into(), json!(f.line.fold));
-        fold.insert("train".into(), window(f.line.train));
-        fold.insert("validation".into(), window(f.line.validation));
-        fold.insert("test".into(), window(f.line.test));
-        fold.insert("chosen".into(), json!(f.chosen().label));
+    let folds = views.folds.iter().enumerate().map(|(number, f)| {
+        let mut fold = part(f);
+        fold.insert("fold".into(), json!(number));
         Value::Object(fold)
     });
     Ok(json!({
@@ -72,6 +67,17 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
         "stress": stress.collect::<Vec<_>>(),
         "folds": folds.collect::<Vec<_>>(),
     }))
+}
+
+/// A part of a run: its windows, what was chosen, the figures of its members.
+pub(crate) fn part(part: &PartView<'_>) -> Map<String, Value> {
+    let window = |[start_ns, end_ns]: [i64; 2]| json!({ "start_ns": start_ns, "end_ns": end_ns });
+    let mut out = strategy(&part.view, false);
+    out.insert("train".into(), window(part.line.train));
+    out.insert("validation".into(), window(part.line.validation));
+    out.insert("test".into(), window(part.line.test));
+    out.insert("chosen".into(), json!(part.chosen().label));
+    out
 }
 
 /// Members of one ledger; `whole` with what is not needed of a stress line.
@@ -103,7 +109,7 @@ fn metric(metric: Metric) -> Value {
     }
 }
 
-fn metrics(member: &MemberView) -> Value {
+pub(crate) fn metrics(member: &MemberView) -> Value {
     member.summary.iter().map(|named| (named.key.to_owned(), metric(named.metric))).collect()
 }
 

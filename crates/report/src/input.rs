@@ -13,8 +13,8 @@ pub struct ReportInput<'a> {
     pub baselines: &'a [Ledger],
     /// The same policy in a market that is dearer, slower or thinner; may be empty.
     pub stress: &'a [StressLine],
-    /// The folds whose chosen members' decisions the ledger carries out; empty where there are none.
-    pub folds: &'a [FoldLine],
+    /// The folds whose chosen members' decisions the ledger carries out, in order; empty where there are none.
+    pub folds: &'a [PartLine],
     /// How training went, one per member; may be empty.
     pub curves: &'a [LearningCurve],
     /// The resolved configuration as TOML.
@@ -34,11 +34,9 @@ pub struct StressLine {
     pub ledger: Result<Ledger, String>,
 }
 
-/// A fold of a walk-forward run.
+/// A part of a run that has members and a page of its own: a fold, or one of several instruments.
 #[derive(Clone, Debug)]
-pub struct FoldLine {
-    /// Its number, from 0.
-    pub fold: usize,
+pub struct PartLine {
     /// First and last close of the training window, ns UTC.
     pub train: [i64; 2],
     /// Of the validation window.
@@ -47,12 +45,23 @@ pub struct FoldLine {
     pub test: [i64; 2],
     /// What was chosen, in words.
     pub chosen: String,
-    /// Where the fold's own page is, relative to this one.
+    /// Where the part's own page is, relative to this one.
     pub page: String,
     /// The backtest of all its members on its test window.
     pub ledger: Ledger,
     /// Index of the chosen member there.
     pub member: u32,
+}
+
+/// One of several instruments of a run.
+#[derive(Clone, Debug)]
+pub struct MarketLine {
+    /// Its name in the run.
+    pub name: String,
+    /// Windows, choice and backtest; of a walk-forward run the account through all test windows.
+    pub part: PartLine,
+    /// Buy and hold over the same window at equal costs.
+    pub hold: Ledger,
 }
 
 /// How one member's training went.

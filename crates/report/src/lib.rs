@@ -12,6 +12,7 @@ mod chart;
 mod figures;
 mod format;
 mod input;
+mod markets;
 mod page;
 mod policy;
 mod sample;
@@ -21,7 +22,8 @@ mod svg;
 mod view;
 
 pub use figures::{FORMAT as FIGURES_FORMAT, figures};
-pub use input::{EpochPoint, FoldLine, LearningCurve, ReportError, ReportInput, StressLine};
+pub use input::{EpochPoint, LearningCurve, MarketLine, PartLine, ReportError, ReportInput, StressLine};
+pub use markets::{MarketsInput, market_figures, render_markets, write_markets};
 /// What the report draws with, for other pages of the same looks.
 pub mod draw {
     pub use crate::chart::{FULL, NARROW, Panel, both, extent};

@@ -23,7 +23,11 @@ const SCRIPT: &str = include_str!("script.js");
 ///
 /// As [`render`], and when the file system refuses.
 pub fn write_report(path: &Path, input: &ReportInput<'_>) -> Result<(), ReportError> {
-    let text = render(input)?;
+    write_page(path, &render(input)?)
+}
+
+/// Writes a page, whole or not at all.
+pub(crate) fn write_page(path: &Path, text: &str) -> Result<(), ReportError> {
     let temporary = path.with_extension("html.tmp");
     let written = File::create(&temporary).and_then(|mut file| {
         file.write_all(text.as_bytes())?;

@@ -18,7 +18,7 @@ pub(crate) use costs::costs;
 pub(crate) use distribution::distribution;
 pub(crate) use drawdowns::{WORST, drawdowns};
 pub(crate) use facts::{assumptions, config, facts};
-pub(crate) use folds::folds;
+pub(crate) use folds::{COLUMNS, cell, days, folds};
 pub(crate) use intervals::{TimeRow, intervals, over_time_rows};
 pub(crate) use legend::legend;
 pub(crate) use months::months;
@@ -33,11 +33,11 @@ use maud::{Markup, html};
 
 /// Collects why figures of a table are undefined, for the notes below it; paper has no tooltips.
 #[derive(Default)]
-struct Notes(Vec<String>);
+pub(crate) struct Notes(Vec<String>);
 
 impl Notes {
     /// `undefined` with the reason as tooltip and as a numbered note.
-    fn undefined(&mut self, reason: Undefined) -> Markup {
+    pub(crate) fn undefined(&mut self, reason: Undefined) -> Markup {
         let text = reason.to_string();
         let number = match self.0.iter().position(|note| *note == text) {
             Some(at) => at + 1,
@@ -49,7 +49,7 @@ impl Notes {
         html! { span.undefined title=(text) { "undefined" sup { (number) } } }
     }
 
-    fn list(&self) -> Markup {
+    pub(crate) fn list(&self) -> Markup {
         html! {
             @if !self.0.is_empty() {
                 p.notes {

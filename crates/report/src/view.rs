@@ -4,7 +4,7 @@ use foxhunt_ledger::{BarRow, FillRow, Ledger, MemberAttribution, ReconcileError,
 use foxhunt_metrics::{Metric, Named, Series, over_members, summary};
 
 use crate::format::Units;
-use crate::input::{FoldLine, ReportError, ReportInput, StressLine};
+use crate::input::{PartLine, ReportError, ReportInput, StressLine};
 
 /// More members than this are drawn as a band alone.
 const LINES_MAX: usize = 8;
@@ -45,6 +45,11 @@ impl<'a> View<'a> {
         let shown = order.get((members.len().max(1) - 1) / 2).copied().unwrap_or(0);
         let name = ledger.header.baseline.clone().unwrap_or_else(|| "agent".into());
         Ok(Self { ledger, units: Units::new(&ledger.header), name, members, shown })
+    }
+
+    /// As [`View::new`]; `which` says whose ledger it is, where it contradicts itself.
+    pub(crate) fn named(ledger: &'a Ledger, which: &str) -> Result<Self, ReportError> {
+        Self::new(ledger).map_err(|source| ReportError::Reconcile { which: which.to_owned(), source })
     }
 
     /// The shown member. A ledger without members does not reconcile, so there is one.
@@ -103,13 +108,18 @@ pub(crate) struct StressView<'a> {
     pub(crate) view: Result<View<'a>, &'a str>,
 }
 
-/// A fold made ready to show.
-pub(crate) struct FoldView<'a> {
-    pub(crate) line: &'a FoldLine,
+/// A part of a run made ready to show.
+pub(crate) struct PartView<'a> {
+    pub(crate) line: &'a PartLine,
     pub(crate) view: View<'a>,
 }
 
-impl FoldView<'_> {
+impl<'a> PartView<'a> {
+    /// `name` is for messages.
+    pub(crate) fn new(line: &'a PartLine, name: &str) -> Result<Self, ReportError> {
+        Ok(PartView { line, view: View::named(&line.ledger, name)? })
+    }
+
     /// The member that was chosen.
     pub(crate) fn chosen(&self) -> &MemberView {
         self.view.members.get(self.line.member as usize).unwrap_or_else(|| self.view.shown())
@@ -121,14 +131,12 @@ pub(crate) struct Views<'a> {
     pub(crate) agent: View<'a>,
     pub(crate) baselines: Vec<View<'a>>,
     pub(crate) stress: Vec<StressView<'a>>,
-    pub(crate) folds: Vec<FoldView<'a>>,
+    pub(crate) folds: Vec<PartView<'a>>,
 }
 
 impl<'a> Views<'a> {
     pub(crate) fn new(input: &ReportInput<'a>) -> Result<Self, ReportError> {
-        let view = |ledger: &'a Ledger, which: &str| {
-            View::new(ledger).map_err(|source| ReportError::Reconcile { which: which.to_owned(), source })
-        };
+        let view = View::named;
         let baseline =
             |ledger: &'a Ledger| view(ledger, ledger.header.baseline.as_deref().unwrap_or("a baseline"));
         let stress = |line: &'a StressLine| {
@@ -138,14 +146,12 @@ impl<'a> Views<'a> {
             };
             Ok(StressView { line, view: found })
         };
-        let fold = |line: &'a FoldLine| {
-            Ok(FoldView { line, view: view(&line.ledger, &format!("fold {}", line.fold))? })
-        };
+        let fold = |(number, line): (usize, &'a PartLine)| PartView::new(line, &format!("fold {number}"));
         Ok(Views {
             agent: view(input.ledger, "the agent")?,
             baselines: input.baselines.iter().map(baseline).collect::<Result<_, _>>()?,
             stress: input.stress.iter().map(stress).collect::<Result<_, ReportError>>()?,
-            folds: input.folds.iter().map(fold).collect::<Result<_, ReportError>>()?,
+            folds: input.folds.iter().enumerate().map(fold).collect::<Result<_, ReportError>>()?,
         })
     }
 }

@@ -5,7 +5,8 @@
 use foxhunt_ledger::{Ledger, MemberInfo, reconcile, synth::Synth};
 use foxhunt_metrics::{Series, total_return};
 use foxhunt_report::{
-    EpochPoint, LearningCurve, ReportError, ReportInput, StressLine, figures, render, write_report,
+    EpochPoint, LearningCurve, MarketLine, MarketsInput, PartLine, ReportError, ReportInput, StressLine,
+    figures, market_figures, render, render_markets, write_report,
 };
 
 fn agent() -> Ledger {
@@ -339,4 +340,55 @@ fn figures_are_for_programs() {
     let all = figures(&ReportInput { ledger: &idle, baselines: &[], stress: &[], ..input }).unwrap();
     let metrics = &all["agent"]["members"][0]["metrics"];
     assert_eq!(metrics["break_even_bp"]["undefined"], "nothing was traded");
+}
+
+/// Several instruments: a row each with its chosen member's figures, a mean, and the same as JSON.
+#[test]
+fn instruments_stand_in_one_table() {
+    let line = |name: &str, seed: u64, member: u32| MarketLine {
+        name: name.into(),
+        part: PartLine {
+            train: [0, 86_400_000_000_000],
+            validation: [2 * 86_400_000_000_000, 3 * 86_400_000_000_000],
+            test: [4 * 86_400_000_000_000, 5 * 86_400_000_000_000],
+            chosen: format!("member {member} after epoch 2"),
+            page: format!("{name}/report.html"),
+            ledger: Synth { bars: 900, seed, ..Synth::default() }.ledger(),
+            member,
+        },
+        hold: hold(),
+    };
+    let markets = [line("eur", 1, 1), line("xbt", 5, 0)];
+    let input =
+        MarketsInput { markets: &markets, words: "Each with members <of its own>.", config_toml: "a = 1\n" };
+    let text = render_markets(&input).unwrap();
+    for part in [
+        "<a href=\"eur/report.html\">eur</a>",
+        "member 0 after epoch 2",
+        "&lt;of its own&gt;",
+        "5 Jan 1970 – 6 Jan 1970",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(!text.contains("<script") && !text.contains("http://") && !text.contains("https://"));
+    let json = market_figures(&input).unwrap();
+    let own = |k: usize| {
+        let l = &markets[k].part.ledger;
+        total_return(&Series::new(l, &reconcile(l).unwrap().members[markets[k].part.member as usize]))
+            .value()
+            .unwrap()
+    };
+    let of = |k: usize| json["markets"][k]["chosen_metrics"]["total_return"].as_f64().unwrap();
+    assert_eq!((of(0), of(1)), (own(0), own(1)));
+    assert_ne!(of(0), of(1));
+    assert_eq!(json["mean_over_markets"]["total_return"].as_f64().unwrap(), (of(0) + of(1)) / 2.0);
+    assert_eq!(
+        (&json["markets"][1]["name"], &json["markets"][1]["page"]),
+        (&"xbt".into(), &"xbt/report.html".into())
+    );
+    // A ledger that contradicts itself is told with its instrument.
+    let mut broken = markets.clone();
+    broken[1].part.ledger.bars[5].cash += 1;
+    let error = render_markets(&MarketsInput { markets: &broken, ..input }).unwrap_err().to_string();
+    assert!(error.contains("xbt"), "{error}");
 }

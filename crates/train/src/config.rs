@@ -2,10 +2,12 @@
 
 mod check;
 mod keys;
+mod markets;
 mod walk_forward;
 mod windows;
 
 pub use keys::{documented, nearest_key, schema};
+pub use markets::{Group, MARKET_IDS, MarketData, Policy};
 pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;
@@ -67,7 +69,8 @@ pub enum Explore {
 pub struct Config {
     /// Seed of everything random.
     pub seed: u64,
-    /// Members of the population, of each fold where there are folds: paired runs that differ in their seed.
+    /// Members of the population, of each fold and of each instrument where there are several: paired runs that differ in
+    /// their seed.
     pub population: usize,
     /// Id of each member, which its seed follows from: a member learns the same whoever else is there, in whatever
     /// order. 0 to `population` - 1 where empty. With folds these are of the first; see [`Config::member_ids`].
@@ -115,10 +118,11 @@ pub enum Dates {
 }
 
 /// What stands before the decimals of numbers in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DecimalMarks {
     /// As the numbers tell.
+    #[default]
     Auto,
     /// 1,234.56
     Point,
@@ -167,6 +171,11 @@ pub struct DataConfig {
     pub test_from: String,
     /// End of the test window; with the last bar where empty.
     pub test_to: String,
+    /// Several instruments instead of `files`, one after another, each a table: `[[data.markets]]`, `files = ["xbt.csv"]`,
+    /// `instrument = "BTC/USD"`. All are trained at once, and the windows above divide each one's bars.
+    pub markets: Vec<MarketData>,
+    /// Whether each of several instruments has members of its own, or all have the same.
+    pub policy: Policy,
     /// Folds that follow one another, instead of one training, validation and test window.
     pub walk_forward: WalkForward,
 }
@@ -343,6 +352,8 @@ impl Config {
                 validation_from: String::new(),
                 test_from: String::new(),
                 test_to: String::new(),
+                markets: Vec::new(),
+                policy: Policy::default(),
                 walk_forward: WalkForward::default(),
             },
             features: FeaturesConfig { set: "standard".into(), names: Vec::new(), columns: Vec::new() },
@@ -490,7 +501,8 @@ impl Config {
 
 /// The configuration that a table holds, if it can be used.
 fn finished(table: &toml::Table) -> Result<Config, String> {
-    let config: Config = table.clone().try_into().map_err(|e: toml::de::Error| {
+    markets::check_keys(table)?;
+    let mut config: Config = table.clone().try_into().map_err(|e: toml::de::Error| {
         // "unknown variant …" and "in `key`" are two lines.
         let text = e.to_string();
         let text = text.trim();
@@ -499,6 +511,7 @@ fn finished(table: &toml::Table) -> Result<Config, String> {
             None => text.replace('\n', " "),
         }
     })?;
+    markets::fill_names(&mut config);
     check::check(&config)?;
     Ok(config)
 }
@@ -517,9 +530,9 @@ fn leaves(table: toml::Table) -> Vec<(String, toml::Value)> {
     all
 }
 
-/// The key that a message begins with: `network.trunk[0] is 3: …`, `learn.gamma: …`.
+/// The key that a message begins with: `network.trunk[0] is 3: …`, `learn.gamma: …`, `data.markets[1].name: …`.
 fn first_key(what: &str) -> &str {
-    what.split([' ', ':', '[']).next().unwrap_or(what)
+    what.split([' ', ':']).next().unwrap_or(what)
 }
 
 /// A value in the type that its key has: `1` for a number that is a float by default, and a date without quotes, which TOML

@@ -16,6 +16,15 @@ pub enum TrainError {
         /// What is wrong and what to do.
         what: String,
     },
+    /// One of several instruments.
+    #[error("{place}: {source}")]
+    Market {
+        /// Its key, name and file.
+        place: String,
+        /// What is wrong with it.
+        #[source]
+        source: Box<TrainError>,
+    },
     /// Data.
     #[error(transparent)]
     Data(#[from] DataError),
@@ -48,6 +57,17 @@ pub enum TrainError {
     /// The device.
     #[error(transparent)]
     Device(DeviceError),
+}
+
+impl TrainError {
+    /// The same of an instrument at this place, where there is one.
+    #[must_use]
+    pub fn of_market(self, place: Option<String>) -> Self {
+        match place {
+            Some(place) => TrainError::Market { place, source: Box::new(self) },
+            None => self,
+        }
+    }
 }
 
 impl From<DeviceError> for TrainError {

@@ -8,9 +8,9 @@ mod memory;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, DecimalMarks, Explore, FOLD_IDS, FeaturesConfig, LearnConfig, LearnStep,
-    MarketConfig, NetworkConfig, Orders, SetOption, Size, Stamps, WalkForward, documented, nearest_key,
-    schema,
+    Config, DataConfig, Dates, DecimalMarks, Explore, FOLD_IDS, FeaturesConfig, Group, LearnConfig,
+    LearnStep, MARKET_IDS, MarketConfig, MarketData, NetworkConfig, Orders, Policy, SetOption, Size, Stamps,
+    WalkForward, documented, nearest_key, schema,
 };
 pub use error::TrainError;
 pub use foxhunt_env::ACCOUNT_FEATURES;

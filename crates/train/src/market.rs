@@ -63,6 +63,31 @@ impl Market {
         windows.into_iter().map(|w| Self::of_features(bars.clone(), &raw, w, config, None)).collect()
     }
 
+    /// The folds of every instrument, one instrument after another: `bars` are those of the instruments that `config` lists, or
+    /// of its only one.
+    ///
+    /// # Errors
+    /// As [`Market::folds`], with the instrument; bars of more or fewer instruments.
+    pub fn all(bars: Vec<Bars>, config: &Config) -> Result<Vec<Self>, TrainError> {
+        if bars.len() != config.markets() {
+            return Err(TrainError::Config {
+                place: "data.markets".into(),
+                what: format!("bars of {} instruments for {}", bars.len(), config.markets()),
+            });
+        }
+        let mut all = Vec::new();
+        for (market, bars) in bars.into_iter().enumerate() {
+            let own = Self::folds(bars, &config.of_market(market));
+            all.extend(own.map_err(|e| e.of_market(config.market_place(market)))?);
+        }
+        if config.shares_policy() {
+            for group in config.groups() {
+                check_order(config, &group.markets.iter().map(|m| &all[*m]).collect::<Vec<_>>())?;
+            }
+        }
+        Ok(all)
+    }
+
     /// As [`Market::prepare`], for bars that an agent trained on `trained` has not seen: whatever is measured on a training
     /// window (normaliser, least volatility, bars of a day) is that market's, for here all bars may be tested.
     ///
@@ -269,6 +294,37 @@ fn fold_rows(bars: &Bars, usable: Range<usize>, at: Moments, config: &Config) ->
 
 fn wrong_folds(what: String) -> TrainError {
     TrainError::Config { place: "data.walk_forward".into(), what }
+}
+
+/// Refuses markets of one policy where a bar of one is learnt from, or chosen by, that ends after the window of another that is
+/// still to be decided in has begun: markets move together, so that the policy would know what was to come.
+fn check_order(config: &Config, markets: &[&Market]) -> Result<(), TrainError> {
+    type Window = fn(&Splits) -> &Range<usize>;
+    let pairs: [(&str, Window, &str, Window); 2] = [
+        ("train", |s| &s.train, "validation", |s| &s.validation),
+        ("validation", |s| &s.validation, "test", |s| &s.test),
+    ];
+    let named = |(m, market): (usize, &&Market), row: usize| {
+        (market.bars.close_ns[row], config.market_name(m).unwrap_or_default().to_owned())
+    };
+    for (earlier, before, later, after) in pairs {
+        let last = markets.iter().enumerate().map(|m| named(m, before(&m.1.splits).end - 1)).max();
+        let first = markets.iter().enumerate().map(|m| named(m, after(&m.1.splits).start)).min();
+        if let (Some((end, one)), Some((begin, other))) = (last, first)
+            && end > begin
+        {
+            let [end, begin] = [end, begin].map(foxhunt_data::show_moment);
+            let by = if config.walks() { "data.test_to" } else { "data.validation_from and data.test_from" };
+            return Err(TrainError::Config {
+                place: "data.policy".into(),
+                what: format!(
+                    "the {earlier} window of {one} lasts until {end}, and the {later} window of {other} begins at {begin}: a \
+                     shared policy would know of the future; divide all instruments at the same dates, with {by}"
+                ),
+            });
+        }
+    }
+    Ok(())
 }
 
 fn sides(o: &Ohlc) -> [&[i32]; 4] {

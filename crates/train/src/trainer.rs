@@ -6,7 +6,9 @@
 use crate::{Config, Explore, LearnStep, Market, TrainError, acting};
 use foxhunt_core::{DType, Weights, rng::member_seed};
 use foxhunt_device::{Command, Device};
-use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tables, Tally, exploration, temperature};
+use foxhunt_env::{
+    Buffer, Environments, FeatureId, MemberSpec, Shape, Tables, Tally, exploration, temperature,
+};
 use foxhunt_kernels::{
     env::{EnvAct, env_act_greedy},
     loss::{HeadShape, LossTotal},
@@ -27,6 +29,9 @@ pub const ACTIONS: [usize; 3] = [9, 3, 3];
 pub struct EpochReport {
     /// Epoch, from 0.
     pub epoch: u32,
+    /// The instrument's name, where several are listed and each has members of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub market: Option<String>,
     /// Member's number.
     pub member: usize,
     /// Member's id.
@@ -89,7 +94,7 @@ pub fn network(config: &Config) -> BranchingQConfig {
 pub fn member_spec(
     config: &Config,
     market: &Market,
-    features: foxhunt_env::FeatureId,
+    features: FeatureId,
     window: std::ops::Range<usize>,
     id: u64,
 ) -> Result<MemberSpec, TrainError> {
@@ -122,11 +127,12 @@ impl Trainer {
         Self::on(device, dtype, config, std::slice::from_ref(market))
     }
 
-    /// Builds the plan, fills the tables and initialises every member. The members of each fold train on the market of that
-    /// number, all in one population; what a member learns doesn't depend on the others.
+    /// Builds the plan, fills the tables and initialises every member. `markets` are those of [`Market::all`]: of each
+    /// instrument each fold, whose members train on it, all in one population; what a member learns doesn't depend on the
+    /// others. Where instruments share a policy, each member's environments are spread over its fold of all of them.
     ///
     /// # Errors
-    /// Sizes that don't fit one another, another number of markets than of folds, or the device.
+    /// Sizes that don't fit one another, another number of markets than of instruments and folds, or the device.
     pub fn on(
         device: &Device,
         dtype: DType,
@@ -134,10 +140,11 @@ impl Trainer {
         markets: &[Market],
     ) -> Result<Self, TrainError> {
         let l = &config.learn;
-        let Some(market) = markets.first().filter(|_| markets.len() == config.folds()) else {
+        let (instruments, folds) = (config.markets(), config.folds());
+        let Some(market) = markets.first().filter(|_| markets.len() == instruments * folds) else {
             return Err(TrainError::Config {
-                place: "data.walk_forward.folds".into(),
-                what: format!("{} markets for {} folds", markets.len(), config.folds()),
+                place: "data".into(),
+                what: format!("{} markets for {instruments} instruments of {folds} folds", markets.len()),
             });
         };
         let needed = config.network.lookback * market.features.cols + foxhunt_env::ACCOUNT_FEATURES;
@@ -163,21 +170,26 @@ impl Trainer {
             });
         }
         let mut tables = Tables::new(market.features.cols);
+        let features: Vec<FeatureId> =
+            markets.iter().map(|m| m.add_to(&mut tables)).collect::<Result<_, TrainError>>()?;
+        let groups = config.groups();
+        let spread = groups.first().map_or(1, |g| g.markets.len());
         let mut specs = Vec::new();
-        for (fold, market) in markets.iter().enumerate() {
-            let features = market.add_to(&mut tables)?;
-            let ids = config.ids_of_fold(fold);
-            if ids.len() != config.population {
+        for group in &groups {
+            if group.ids.len() != config.population {
                 return Err(TrainError::Config {
                     place: "members".into(),
-                    what: format!("{} ids for a population of {}", ids.len(), config.population),
+                    what: format!("{} ids for a population of {}", group.ids.len(), config.population),
                 });
             }
-            for id in ids {
-                specs.push(member_spec(config, market, features, market.splits.train.clone(), id)?);
+            for &id in &group.ids {
+                for &number in &group.markets {
+                    let (market, features) = (&markets[number], features[number]);
+                    specs.push(member_spec(config, market, features, market.splits.train.clone(), id)?);
+                }
             }
         }
-        let members = specs.len();
+        let members = specs.len() / spread;
         let shape = Shape {
             envs: l.envs,
             lookback: config.network.lookback,
@@ -185,7 +197,7 @@ impl Trainer {
             ring_rows: l.replay / l.envs,
             batch: l.batch,
         };
-        let env = Environments::new(device, dtype, shape, &tables, &specs)?;
+        let env = Environments::spread(device, dtype, shape, &tables, &specs, spread)?;
 
         let mut plan = Plan::new(dtype, members);
         plan.set_storage(config.storage());
@@ -237,7 +249,7 @@ impl Trainer {
         let (_, total) = learn(&net, &mut plan, batch, head, optimiser)?;
         let runtime = plan.compile(device, Options::default())?;
 
-        let seeds: Vec<u64> = specs.iter().map(|s| s.seed).collect();
+        let seeds: Vec<u64> = specs.iter().step_by(spread).map(|s| s.seed).collect();
         let settings = AdamSettings {
             learning_rate: l.learning_rate,
             learning_rate_end: l.learning_rate * l.learning_rate_end,
@@ -338,6 +350,7 @@ impl Trainer {
                 let (t, tally) = (&totals[m], &tallies[m]);
                 EpochReport {
                     epoch: self.epoch,
+                    market: self.config.market_of_member(m).map(str::to_owned),
                     member: m,
                     id: ids[m],
                     loss: (t.rows > 0).then(|| t.loss_q32 as f64 / 4_294_967_296.0 / t.rows as f64),

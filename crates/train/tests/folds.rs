@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{tiny, waves};
+use common::{states, tiny, waves};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_train::{Config, FOLD_IDS, Market, Trainer};
@@ -16,18 +16,6 @@ fn walking(folds: usize) -> Config {
     let w = &mut config.data.walk_forward;
     (w.folds, w.train_days, w.validation_days, w.test_days) = (folds, 20, 4, 5);
     config
-}
-
-/// Weights, target and moments of each member. Its environments count rows of the table of all folds.
-fn states(trainer: &Trainer, members: usize) -> Vec<Vec<u8>> {
-    let mut out = vec![Vec::new(); members];
-    let net = trainer.net();
-    for t in &[net.weight, net.target, net.m, net.v] {
-        let bytes = trainer.runtime().read_bytes(*t).unwrap();
-        let one = bytes.len() / members;
-        out.iter_mut().zip(bytes.chunks(one)).for_each(|(member, part)| member.extend_from_slice(part));
-    }
-    out
 }
 
 #[test]
@@ -173,5 +161,5 @@ fn folds_that_do_not_fit_are_refused() {
     let config = walking(2);
     let one = Market::folds(bars.clone(), &config).unwrap();
     let error = Trainer::on(&Device::cpu(), DType::F32, &config, &one[..1]).err().unwrap().to_string();
-    assert!(error.contains("1 markets for 2 folds"), "{error}");
+    assert!(error.contains("1 markets for 1 instruments of 2 folds"), "{error}");
 }

@@ -17,12 +17,16 @@ sent.
 
 Examples:
   foxhunt act runs/first --data EURUSD_today.csv
-  foxhunt act runs/first --data EURUSD_today.csv --position -40 --equity 98500 --json"
+  foxhunt act runs/first --data EURUSD_today.csv --position -40 --equity 98500 --json
+  foxhunt act runs/many --market eurusd --data EURUSD_today.csv"
 )]
 pub(crate) struct ActArgs {
     /// A finished run
     #[arg(value_name = "RUN")]
     run: PathBuf,
+    /// The instrument, by its name in a run with several
+    #[arg(long, value_name = "NAME")]
+    market: Option<String>,
     /// Bars up to now, the run's own if left out
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
@@ -57,20 +61,20 @@ const NAMES: [(&str, &[&str]); 3] = [
 ];
 
 pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
-    let trained = TrainedRun::open(&args.run)?;
+    let trained = TrainedRun::open(&args.run, args.market.as_deref())?;
     let config = &trained.config;
     let at = match args.member {
-        Some(id) => trained.choices.iter().position(|c| c.member == id),
+        Some(id) => trained.choices.iter().position(|c| config.number_of(c.member) == id),
         None => trained.choices.iter().position(|c| c.chosen),
     };
     let choice = at.and_then(|k| trained.choices.get(k)).ok_or_else(|| {
         Failure::Refused(format!(
             "the members of {} are {:?}: name one of them",
             args.run.display(),
-            trained.ids()
+            trained.ids().iter().map(|id| config.number_of(*id)).collect::<Vec<_>>()
         ))
     })?;
-    let own = Market::prepare(load_own_bars(&args.run, config)?.0, config)?;
+    let own = Market::prepare(load_own_bars(&args.run, config)?, config)?;
     let market = if args.data.is_empty() { own } else { unseen(&args.data, config, &own)? };
     let device = open(args.device)?;
     let end = market.bars.len();
@@ -95,7 +99,10 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     let close = market.bars.instrument.price(mark(&market.table.bars[end - 1]));
     let stamp = foxhunt_data::show_moment(market.bars.close_ns[end - 1]);
     if args.json {
-        return say!("{}", json(choice.member, &stamp, &close.to_string(), &holding, taken, decision));
+        return say!(
+            "{}",
+            json(config.number_of(choice.member), &stamp, &close.to_string(), &holding, taken, decision)
+        );
     }
     let r = &market.rules;
     say!("{}, close of {stamp} at {close} {}", r.instrument, r.quote_currency)?;
@@ -107,7 +114,7 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
         equity as f64 / unit,
         r.quote_currency
     )?;
-    say!("member {} after epoch {}\n", choice.member, choice.epoch)?;
+    say!("member {} after epoch {}\n", config.number_of(choice.member), choice.epoch)?;
     for ((name, labels), (values, chosen)) in NAMES.iter().zip(decision.values.iter().zip(decision.action)) {
         let cells = |f: &dyn Fn(usize) -> String| {
             (0..labels.len()).map(|k| format!("{:>13}", f(k))).collect::<String>()

@@ -2,7 +2,7 @@ use super::{
     finish::Chosen,
     open, place, positions,
     report::Paper,
-    source::{DataOptions, load_bars, load_own_bars, resolve},
+    source::{DataOptions, load_bars, load_own_bars, refuse_markets, resolve},
     trained::TrainedRun,
 };
 use crate::Failure;
@@ -27,12 +27,16 @@ Examples:
   foxhunt backtest runs/first --out runs/first-again
   foxhunt backtest runs/first --actions runs/first/ledger --out runs/first-replayed
   foxhunt backtest runs/first --data EURUSD_2018.csv --out runs/first-2018
+  foxhunt backtest runs/many --market eurusd --out runs/many-eurusd
   foxhunt backtest --positions mine.csv --data EURUSD_2018.csv --set market.leverage=2 --out runs/mine"
 )]
 pub(crate) struct BacktestArgs {
     /// A finished run
     #[arg(value_name = "RUN", required_unless_present = "positions")]
     run: Option<PathBuf>,
+    /// The instrument, by its name in a run with several
+    #[arg(long, value_name = "NAME", requires = "run")]
+    market: Option<String>,
     /// Other bars: the whole file is tested, with features normalised as in training
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
@@ -71,6 +75,7 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
 fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<(), Failure> {
     place::check_new(&args.out)?;
     let mut config = resolve(None, None, set)?;
+    refuse_markets(&config, "backtest --positions")?;
     config.data.files.clone_from(&args.data);
     // Nobody looks back: the stretch may begin with the first bar that has what costs need.
     config.network.lookback = 1;
@@ -86,7 +91,7 @@ fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<(), Fail
 }
 
 fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
-    let trained = TrainedRun::open(run)?;
+    let trained = TrainedRun::open(run, args.market.as_deref())?;
     place::check_new(&args.out)?;
     let recorded =
         args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
@@ -94,7 +99,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
     }
-    let own = Market::prepare(load_own_bars(run, config)?.0, config)?;
+    let own = Market::prepare(load_own_bars(run, config)?, config)?;
     let (market, window) = if args.data.is_empty() {
         let window = TestWindow::test(&own);
         (own, window)
@@ -121,7 +126,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
         Some((path, recorded)) => replay(&backtest, path, recorded)?,
     };
     std::fs::create_dir_all(&args.out).map_err(|e| Failure::file("make the folder", &args.out, &e))?;
-    let lines = members.paper(&Paper {
+    let written = members.paper(&Paper {
         folder: &args.out,
         run: Some(run),
         backtest: &backtest,
@@ -130,7 +135,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
         folds: &[],
         config_text: &trained.config_text,
     })?;
-    say!("{lines}")
+    say!("{}", written.text)
 }
 
 /// Other bars for members that were trained on `own`.

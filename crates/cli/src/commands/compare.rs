@@ -1,7 +1,7 @@
 use super::{
     open, place,
     progress::Progress,
-    source::{DataOptions, load_bars, resolve},
+    source::{DataOptions, load_bars, refuse_markets, resolve},
     stop,
     train::{minutes, seed, size},
 };
@@ -159,6 +159,7 @@ fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
         if !args.data.is_empty() {
             config.data.files.clone_from(&args.data);
         }
+        refuse_markets(&config, "compare")?;
         if config.walks() {
             return Err(Failure::Refused(
                 "compare has one training, validation and test window: leave data.walk_forward out".into(),

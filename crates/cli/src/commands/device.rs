@@ -1,6 +1,6 @@
 use super::{
     open,
-    source::{load_own_bars, own_config},
+    source::{load_own_markets, own_config},
 };
 use crate::Failure;
 use clap::Args;
@@ -55,10 +55,10 @@ pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
 /// Memory of the training of `run` on `device`, which may be another than the run's.
 fn memory(run: &Path, device: &Device, as_json: bool) -> Result<(), Failure> {
     let (config, _) = own_config(run)?;
-    let (bars, setting) = load_own_bars(run, &config)?;
+    let (bars, setting) = load_own_markets(run, &config)?;
     let own = setting.and_then(|s| s.dtype().ok());
     let dtype = own.unwrap_or_else(|| training_dtype(device));
-    let memory: Memory = Trainer::on(device, dtype, &config, &Market::folds(bars, &config)?)?.memory();
+    let memory: Memory = Trainer::on(device, dtype, &config, &Market::all(bars, &config)?)?.memory();
     let members = config.member_ids().len();
     if as_json {
         let found = json!({

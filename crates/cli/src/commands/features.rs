@@ -1,6 +1,6 @@
 use super::{
     place::write_new,
-    source::{DataOptions, load_bars, resolve},
+    source::{DataOptions, load_bars, refuse_markets, resolve},
 };
 use crate::Failure;
 use clap::Args;
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &FeaturesArgs) -> Result<(), Failure> {
     let mut set: Vec<SetOption> = args.set.iter().map(|s| SetOption::new("--set", s, s)).collect();
     set.extend(args.how.as_set());
     let config = resolve(None, None, &set)?;
+    refuse_markets(&config, "features")?;
     let files: Vec<String> =
         args.file.as_ref().map_or_else(|| config.data.files.clone(), |file| vec![file.clone()]);
     let bars = load_bars(&files, &config)?;

@@ -2,8 +2,8 @@
 //! window, its ledger and the report.
 
 use super::{
-    folds, place,
-    report::{Paper, read_metrics, write_paper},
+    folds, markets, place,
+    report::{Paper, Written, read_metrics, write_paper},
     trained::saved,
 };
 use crate::{
@@ -15,7 +15,7 @@ use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
-use foxhunt_train::{Config, Market};
+use foxhunt_train::{Config, Group, Market};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
 
@@ -31,6 +31,9 @@ pub(crate) const REPORT: &str = "report.html";
 /// The choice of one member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Choice {
+    /// The instrument's name, where several are listed and each has members of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) market: Option<String>,
     /// The fold, where the run walks forward.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) fold: Option<usize>,
@@ -38,21 +41,32 @@ pub(crate) struct Choice {
     pub(crate) member: u64,
     /// Epochs done when the chosen weights were saved.
     pub(crate) epoch: u64,
-    /// Equity at the end of the validation window over its start.
+    /// Equity at the end of the validation window over its start, less 1; the mean over instruments that share a policy.
     pub(crate) validation_return: f64,
     /// Epochs that were compared.
     pub(crate) of: usize,
-    /// Whether the validation window chose this member among all of its fold: the first with the largest return.
+    /// Whether the validation window chose this member among all of its fold and instrument: the first with the largest return.
     pub(crate) chosen: bool,
 }
 
+impl Choice {
+    /// Whether it is of a member that trained on the instrument with this name.
+    pub(crate) fn is_of(&self, name: &str) -> bool {
+        self.market.as_deref().is_none_or(|own| own == name)
+    }
+}
+
 /// What a finished training hands over.
+#[derive(Clone, Copy)]
 pub(crate) struct Finish<'a> {
+    /// The run's folder.
     pub(crate) folder: &'a Path,
+    /// Where ledger and page go: that folder, or the instrument's own in it.
+    pub(crate) out: &'a Path,
     pub(crate) saves: &'a [Save],
     pub(crate) config: &'a Config,
     pub(crate) config_text: &'a str,
-    /// The market of each fold; one where there are no folds.
+    /// Of each instrument the market of each fold: those of [`Market::all`].
     pub(crate) markets: &'a [Market],
     pub(crate) device: &'a Device,
     pub(crate) dtype: DType,
@@ -63,26 +77,45 @@ pub(crate) struct Finish<'a> {
 /// Chooses, backtests, writes; gives the lines for the terminal.
 pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
     let (mut choices, mut scores) = (Vec::new(), BTreeMap::new());
-    for (fold, market) in x.markets.iter().enumerate() {
-        let (chosen, returns) = choose(x, market, fold)?;
+    for group in x.config.groups() {
+        let (chosen, returns) = choose(x, &group)?;
         choices.extend(chosen);
         scores.extend(returns);
     }
     x.events.finish(&read_metrics(x.folder)?, &scores)?;
     place::write_json(&x.folder.join(SELECTION), &choices)?;
+    if x.config.lists_markets() { markets::finish(x, &choices) } else { Ok(test(x, &choices)?.text) }
+}
+
+/// What the test of one instrument came to.
+pub(crate) struct Tested {
+    /// Lines for the terminal.
+    pub(crate) text: String,
+    /// What its page is of.
+    pub(crate) ledger: Ledger,
+    /// The chosen member there.
+    pub(crate) member: u32,
+    /// The choice in words.
+    pub(crate) chosen: String,
+    /// Buy and hold first.
+    pub(crate) baselines: Vec<Ledger>,
+}
+
+/// Tests the chosen members of one instrument.
+pub(crate) fn test(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failure> {
     match x.markets {
-        [market] if !x.config.walks() => one(x, market, &choices),
-        _ => folds::finish(x, &choices),
+        [market] if !x.config.walks() => one(x, market, choices),
+        _ => folds::finish(x, choices),
     }
 }
 
 /// A run with one test window.
-fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Failure> {
+fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Failure> {
     let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?;
     let members = Chosen::load(x.saves, choices)?;
     let ledger = members.run(&backtest)?;
-    let lines = members.paper(&Paper {
-        folder: x.folder,
+    let Written { text, baselines } = members.paper(&Paper {
+        folder: x.out,
         run: Some(x.folder),
         backtest: &backtest,
         ledger: &ledger,
@@ -90,10 +123,16 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<String, Fa
         folds: &[],
         config_text: x.config_text,
     })?;
-    let chosen = choices.iter().find(|c| c.chosen);
-    let chosen = chosen
-        .map(|c| format!("chosen on the validation window: member {} after epoch {}\n", c.member, c.epoch));
-    Ok(chosen.unwrap_or_default() + &lines)
+    let member = choices.iter().position(|c| c.chosen).unwrap_or(0);
+    let words = |c: &Choice| format!("member {} after epoch {}", x.config.number_of(c.member), c.epoch);
+    let chosen = choices.get(member).map(words).unwrap_or_default();
+    Ok(Tested {
+        text: format!("chosen on the validation window: {chosen}\n{text}"),
+        ledger,
+        member: member as u32,
+        chosen,
+        baselines,
+    })
 }
 
 /// What each member's equity has grown by at the end of a backtest with the weights of a save.
@@ -108,7 +147,31 @@ fn returns_of(agents: &Agents<'_>, ids: &[u64], save: &Save) -> Result<Vec<Optio
     Ok((0..ledger.members()).map(|m| of(m as _)).collect())
 }
 
-/// Returns of one epoch's members, fold by fold, on their validation windows, as the choice will see them.
+/// Members on the validation window of each of their markets.
+fn validating<'a>(
+    device: &'a Device,
+    dtype: DType,
+    config: &'a Config,
+    markets: &'a [Market],
+    group: &Group,
+) -> Result<Vec<Agents<'a>>, Failure> {
+    let one = |number: &usize| {
+        let market = &markets[*number];
+        let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
+        Ok(backtest.compile(&group.ids)?)
+    };
+    group.markets.iter().map(one).collect()
+}
+
+/// What each member's equity has grown by with the weights of a save, the mean over its markets.
+fn mean_returns(agents: &[Agents<'_>], ids: &[u64], save: &Save) -> Result<Vec<Option<f64>>, Failure> {
+    let all: Vec<Vec<Option<f64>>> =
+        agents.iter().map(|a| returns_of(a, ids, save)).collect::<Result<_, Failure>>()?;
+    let mean = |m: usize| Some(all.iter().map(|of| of[m]).sum::<Option<f64>>()? / all.len() as f64);
+    Ok((0..ids.len()).map(mean).collect())
+}
+
+/// Returns of one epoch's members, instrument by instrument and fold by fold, on their validation windows, as the choice will see them.
 pub(crate) fn validation_returns(
     device: &Device,
     dtype: DType,
@@ -117,35 +180,30 @@ pub(crate) fn validation_returns(
     save: &Save,
 ) -> Result<Vec<Option<f64>>, Failure> {
     let mut all = Vec::new();
-    for (fold, market) in markets.iter().enumerate() {
-        let ids = config.ids_of_fold(fold);
-        let backtest = Backtest::new(device, dtype, config, market, TestWindow::validation(market))?;
-        all.extend(returns_of(&backtest.compile(&ids)?, &ids, save)?);
+    for group in config.groups() {
+        let agents = validating(device, dtype, config, markets, &group)?;
+        all.extend(mean_returns(&agents, &group.ids, save)?);
     }
     Ok(all)
 }
 
 /// For each member of a fold, with its returns of all epochs, the epoch whose greedy policy ends the validation window with the
 /// most; ties to the earliest.
-fn choose(
-    x: &Finish<'_>,
-    market: &Market,
-    fold: usize,
-) -> Result<(Vec<Choice>, BTreeMap<u64, Scores>), Failure> {
-    let ids = x.config.ids_of_fold(fold);
-    let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::validation(market))?;
-    let agents = backtest.compile(&ids)?;
+fn choose(x: &Finish<'_>, group: &Group) -> Result<(Vec<Choice>, BTreeMap<u64, Scores>), Failure> {
+    let ids = &group.ids;
+    let agents = validating(x.device, x.dtype, x.config, x.markets, group)?;
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     let mut scores: BTreeMap<u64, Scores> = BTreeMap::new();
     for save in x.saves {
-        let returns = returns_of(&agents, &ids, save)?;
+        let returns = mean_returns(&agents, ids, save)?;
         for (m, id) in ids.iter().enumerate() {
             let Some(validation_return) = returns[m] else { continue };
             scores.entry(*id).or_default().insert(save.epoch(), validation_return);
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
                 *slot = Some(Choice {
-                    fold: x.config.walks().then_some(fold),
+                    market: group.market.and_then(|m| x.config.market_name(m)).map(str::to_owned),
+                    fold: x.config.walks().then_some(group.fold),
                     member: *id,
                     epoch: save.epoch(),
                     validation_return,
@@ -197,7 +255,7 @@ impl Chosen {
     }
 
     /// Page and ledger, with the policy itself under stress.
-    pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<String, Failure> {
+    pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<Written, Failure> {
         let actions = recorded(paper.ledger);
         write_paper(paper, &mut |b| self.run(b), &mut |b| {
             b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))

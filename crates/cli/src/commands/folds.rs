@@ -1,8 +1,8 @@
 //! What follows the last epoch of a run that walks forward: each fold on its own test window, and one account through all.
 
 use super::{
-    finish::{Choice, Chosen, Finish, trials},
-    report::{Paper, write_paper},
+    finish::{Choice, Chosen, Finish, Tested, trials},
+    report::{Paper, Written, write_paper},
     table,
 };
 use crate::Failure;
@@ -10,8 +10,8 @@ use foxhunt_backtest::{Backtest, BacktestError, Strategy, Stretch, TestWindow, r
 use foxhunt_core::rng::member_seed;
 use foxhunt_ledger::Ledger;
 use foxhunt_market::RuleBook;
-use foxhunt_report::FoldLine;
-use foxhunt_train::{FOLD_IDS, Market};
+use foxhunt_report::PartLine;
+use foxhunt_train::{Config, Market};
 use std::ops::Range;
 
 /// What the account through all test windows is called.
@@ -24,8 +24,8 @@ struct Fold<'a> {
     chosen: usize,
 }
 
-/// Backtests each fold into a folder of its own and one account through all test windows; gives the lines for the terminal.
-pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failure> {
+/// Backtests each fold into a folder of its own and one account through all test windows.
+pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failure> {
     let mut folds = Vec::new();
     let mut lines = Vec::new();
     for (number, market) in x.markets.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
         };
         let ledger = fold.members.run(&fold.backtest)?;
         let name = format!("fold_{number}");
-        let folder = x.folder.join(&name);
+        let folder = x.out.join(&name);
         std::fs::create_dir_all(&folder).map_err(|e| Failure::file("make the folder", &folder, &e))?;
         fold.members.paper(&Paper {
             folder: &folder,
@@ -48,7 +48,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
             folds: &[],
             config_text: x.config_text,
         })?;
-        lines.push(line(number, market, &own, fold.chosen, ledger, format!("{name}/report.html")));
+        lines.push(line(x.config, market, &own, fold.chosen, ledger, format!("{name}/report.html")));
         folds.push(fold);
     }
     let (Some(first), Some(last)) = (x.markets.first(), x.markets.last()) else {
@@ -63,9 +63,9 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
     let all = through(&window, seed, folds.iter().zip(&lines).map(|(f, l)| (f, &l.ledger)));
     let ledger = backtest.strategy(&all)?;
     let actions = recorded(&ledger);
-    let text = write_paper(
+    let Written { text, baselines } = write_paper(
         &Paper {
-            folder: x.folder,
+            folder: x.out,
             run: None,
             backtest: &backtest,
             ledger: &ledger,
@@ -76,7 +76,13 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
         &mut |b| again(&folds, &window, seed, b),
         &mut |b| b.strategy(&actions.delayed(b.window().decisions())),
     )?;
-    Ok(format!("{}\none account through all test windows\n{text}", table::folds(&lines)?))
+    Ok(Tested {
+        text: format!("{}\none account through all test windows\n{text}", table::folds(&lines)?),
+        ledger,
+        member: 0,
+        chosen: NAME.into(),
+        baselines,
+    })
 }
 
 /// Every fold's policy decides anew by the rules of `b`, and one account carries that out.
@@ -110,17 +116,16 @@ fn through<'a>(
 }
 
 fn line(
-    fold: usize,
+    config: &Config,
     market: &Market,
     choices: &[Choice],
     chosen: usize,
     ledger: Ledger,
     page: String,
-) -> FoldLine {
+) -> PartLine {
     let ends = |rows: &Range<usize>| [rows.start, rows.end - 1].map(|row| market.bars.close_ns[row]);
-    let (member, epoch) = choices.get(chosen).map_or((0, 0), |c| (c.member % FOLD_IDS, c.epoch));
-    FoldLine {
-        fold,
+    let (member, epoch) = choices.get(chosen).map_or((0, 0), |c| (config.number_of(c.member), c.epoch));
+    PartLine {
         train: ends(&market.splits.train),
         validation: ends(&market.splits.validation),
         test: ends(&market.splits.test),

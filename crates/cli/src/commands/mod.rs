@@ -12,6 +12,7 @@ pub(crate) mod device;
 pub(crate) mod features;
 mod finish;
 mod folds;
+mod markets;
 pub(crate) mod place;
 mod positions;
 mod progress;

@@ -47,5 +47,5 @@ pub(crate) fn run(
     let paper =
         Paper { folder: out, run, backtest, ledger: &ledger, given: Some(&given), folds: &[], config_text };
     let late = given.delayed();
-    write_paper(&paper, &mut |b| b.exposures(&given), &mut |b| b.exposures(&late))
+    Ok(write_paper(&paper, &mut |b| b.exposures(&given), &mut |b| b.exposures(&late))?.text)
 }

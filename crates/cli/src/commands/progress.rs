@@ -95,6 +95,7 @@ mod tests {
     fn report(loss: Option<f64>, edge_share: Option<f64>) -> EpochReport {
         EpochReport {
             epoch: 0,
+            market: None,
             member: 0,
             id: 0,
             loss,

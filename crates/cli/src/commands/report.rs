@@ -8,7 +8,7 @@ use crate::Failure;
 use foxhunt_backtest::{Backtest, Exposures, Rerun, baselines, stress};
 use foxhunt_checkpoint::METRICS;
 use foxhunt_ledger::Ledger;
-use foxhunt_report::{EpochPoint, FoldLine, LearningCurve, ReportInput, StressLine, figures, write_report};
+use foxhunt_report::{EpochPoint, LearningCurve, PartLine, ReportInput, StressLine, figures, write_report};
 use foxhunt_train::EpochReport;
 use std::{collections::BTreeMap, path::Path};
 
@@ -23,17 +23,25 @@ pub(crate) struct Paper<'a> {
     /// The targets that are the ledger's policy, where they were given.
     pub(crate) given: Option<&'a Exposures>,
     /// The folds that the ledger's decisions come from; none where it has members of its own.
-    pub(crate) folds: &'a [FoldLine],
+    pub(crate) folds: &'a [PartLine],
     pub(crate) config_text: &'a str,
 }
 
-/// Writes ledger, page and figures; gives the lines for the terminal, to be printed when all is on disk. `again` is the
+/// What was written, as far as others go on with it.
+pub(crate) struct Written {
+    /// Lines for the terminal, to be printed when all is on disk.
+    pub(crate) text: String,
+    /// Buy and hold first.
+    pub(crate) baselines: Vec<Ledger>,
+}
+
+/// Writes ledger, page and figures. `again` is the
 /// policy of the ledger, to be run under stress; `late` what it decided, a bar late.
 pub(crate) fn write_paper(
     x: &Paper<'_>,
     again: &mut Rerun<'_>,
     late: &mut Rerun<'_>,
-) -> Result<String, Failure> {
+) -> Result<Written, Failure> {
     let baselines = baselines(x.backtest, x.ledger, x.given)?;
     let stress: Vec<StressLine> = stress(x.backtest, x.ledger, again, late)?
         .into_iter()
@@ -63,7 +71,7 @@ pub(crate) fn write_paper(
     let decisions = x.backtest.window().decisions();
     let table = table::table(x.ledger, &baselines, decisions)?;
     let stress = table::stress(&stress)?;
-    Ok(format!("{table}{stress}\nreport          {}", page.display()))
+    Ok(Written { text: format!("{table}{stress}\nreport          {}", page.display()), baselines })
 }
 
 /// The lines of a run's `metrics.jsonl`.

@@ -5,6 +5,7 @@ use crate::Failure;
 use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::Device;
+use foxhunt_train::Config;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -27,17 +28,53 @@ pub(crate) struct Setting {
     pub(crate) data_sha256: String,
     /// Bars that were read from it.
     pub(crate) bars: usize,
+    /// The same of each instrument, where several are listed: then the three above are their names, nothing and all bars.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) markets: Vec<MarketSetting>,
+}
+
+/// What one of several instruments was read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MarketSetting {
+    /// Its name in the run.
+    pub(crate) name: String,
+    /// As [`Setting::data`].
+    pub(crate) data: String,
+    /// As [`Setting::data_sha256`].
+    pub(crate) data_sha256: String,
+    /// As [`Setting::bars`].
+    pub(crate) bars: usize,
 }
 
 impl Setting {
-    pub(crate) fn new(device: &Device, dtype: DType, bars: &Bars) -> Self {
+    /// `bars` are those of each instrument of `config`, in its order.
+    pub(crate) fn new(device: &Device, dtype: DType, config: &Config, bars: &[Bars]) -> Self {
+        let one = |(market, bars): (usize, &Bars)| MarketSetting {
+            name: config.market_name(market).unwrap_or_default().to_owned(),
+            data: file_name(&bars.source.path).to_owned(),
+            data_sha256: bars.source.sha256.clone(),
+            bars: bars.len(),
+        };
+        let mut markets: Vec<MarketSetting> = bars.iter().enumerate().map(one).collect();
+        let (data, data_sha256) = match &mut markets[..] {
+            [only] if !config.lists_markets() => (only.data.clone(), only.data_sha256.clone()),
+            all => {
+                let names: Vec<&str> = all.iter().map(|m| m.name.as_str()).collect();
+                (names.join(", "), String::new())
+            }
+        };
+        if !config.lists_markets() {
+            markets.clear();
+        }
         Setting {
             program: format!("foxhunt {}", env!("CARGO_PKG_VERSION")),
             device: device_name(device),
             dtype: dtype.name().to_owned(),
-            data: file_name(&bars.source.path).to_owned(),
-            data_sha256: bars.source.sha256.clone(),
-            bars: bars.len(),
+            data,
+            data_sha256,
+            bars: bars.iter().map(Bars::len).sum(),
+            markets,
         }
     }
 
@@ -63,14 +100,20 @@ impl Setting {
         self.dtype.parse()
     }
 
-    /// Refuses bars that are not those that the run was begun on.
-    pub(crate) fn check(&self, bars: &Bars) -> Result<(), Failure> {
-        if self.data_sha256 == bars.source.sha256 && self.bars == bars.len() {
+    /// Refuses bars that are not those that the run was begun on, of the instrument with this name where several are listed.
+    pub(crate) fn check(&self, market: Option<&str>, bars: &Bars) -> Result<(), Failure> {
+        let own = self.markets.iter().find(|m| Some(m.name.as_str()) == market);
+        let (data, sha256, len) = match own {
+            Some(m) => (&m.data, &m.data_sha256, m.bars),
+            None => (&self.data, &self.data_sha256, self.bars),
+        };
+        if *sha256 == bars.source.sha256 && len == bars.len() {
             return Ok(());
         }
         Err(Failure::Refused(format!(
-            "{} is not the data that the run was begun on ({}, SHA-256 {}, {} bars): restore that file, or train anew",
-            bars.source.path, self.data, self.data_sha256, self.bars
+            "{} is not the data that the run was begun on ({data}, SHA-256 {sha256}, {len} bars): restore that file, or train \
+             anew",
+            bars.source.path
         )))
     }
 }

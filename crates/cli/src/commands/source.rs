@@ -180,19 +180,50 @@ pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
     Ok((Config::resolve(Some((&place.display().to_string(), &text)), None, &[])?, text))
 }
 
-/// The bars that a run was begun on, and its setting.
-pub(crate) fn load_own_bars(run: &Path, config: &Config) -> Result<(Bars, Option<Setting>), Failure> {
-    let files = &config.data.files;
-    if let Some(missing) = files.iter().find(|f| Path::new(f).is_relative() && !Path::new(f).exists()) {
+/// The bars of every instrument of a configuration, in its order.
+pub(crate) fn load_markets(config: &Config) -> Result<Vec<Bars>, Failure> {
+    let load = |market: usize| {
+        let of = Config { data: config.data.of_market(market), ..config.clone() };
+        load_bars(&of.data.files, &of).map_err(|e| match config.market_place(market) {
+            Some(place) => e.at(&place),
+            None => e,
+        })
+    };
+    (0..config.markets()).map(load).collect()
+}
+
+/// Refuses a configuration that lists instruments where a command takes one.
+pub(crate) fn refuse_markets(config: &Config, command: &str) -> Result<(), Failure> {
+    if !config.lists_markets() {
+        return Ok(());
+    }
+    let what =
+        format!("{command} takes one instrument: give its files with --data, and leave data.markets out");
+    Err(Failure::Refused(what))
+}
+
+/// The bars that a run with one instrument was begun on, or one with several that was narrowed to it.
+pub(crate) fn load_own_bars(run: &Path, config: &Config) -> Result<Bars, Failure> {
+    let (mut bars, _) = load_own_markets(run, config)?;
+    bars.pop().ok_or_else(|| Failure::Unusable(format!("{} names no data", run.display())))
+}
+
+/// The bars of every instrument that a run was begun on, and its setting.
+pub(crate) fn load_own_markets(run: &Path, config: &Config) -> Result<(Vec<Bars>, Option<Setting>), Failure> {
+    let all: Vec<_> = (0..config.markets()).map(|m| config.data.of_market(m)).collect();
+    let mut files = all.iter().flat_map(|data| &data.files);
+    if let Some(missing) = files.find(|f| Path::new(f).is_relative() && !Path::new(f).exists()) {
         return Err(Failure::Unusable(format!(
             "there is no {missing}; {} names its data relative to the folder that it was begun in: start foxhunt there",
             run.display()
         )));
     }
-    let bars = load_bars(files, config)?;
+    let bars = load_markets(config)?;
     let setting = Setting::read(run)?;
     if let Some(setting) = &setting {
-        setting.check(&bars)?;
+        for (market, bars) in bars.iter().enumerate() {
+            setting.check(config.market_name(market), bars)?;
+        }
     }
     Ok((bars, setting))
 }

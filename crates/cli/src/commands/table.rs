@@ -3,7 +3,7 @@
 use crate::Failure;
 use foxhunt_ledger::{Ledger, reconcile};
 use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary};
-use foxhunt_report::{FoldLine, StressLine};
+use foxhunt_report::{MarketLine, PartLine, StressLine};
 
 /// Metrics that are shown, and what stands above them.
 const SHOWN: [(&str, &str); 7] = [
@@ -91,28 +91,53 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
 }
 
 /// The chosen member of each fold on its test window, a line each.
-pub(crate) fn folds(lines: &[FoldLine]) -> Result<String, Failure> {
-    let day = |ns: i64| foxhunt_data::show_moment(ns).chars().take(10).collect::<String>();
-    let heads: Vec<[String; 2]> = lines
-        .iter()
-        .map(|l| [format!("{} {} – {}", l.fold, day(l.test[0]), day(l.test[1])), l.chosen.clone()])
-        .collect();
-    let widest = |k: usize| heads.iter().map(|h| h[k].chars().count()).max().unwrap_or(0).max(6) + 2;
-    let (first, second) = (widest(0), widest(1));
-    let mut text = format!("{:<first$}{:<second$}", "fold", "chosen");
+pub(crate) fn folds(lines: &[PartLine]) -> Result<String, Failure> {
+    let row = |(number, l): (usize, &PartLine)| {
+        Ok(([format!("{number} {}", window(l)), l.chosen.clone()], cells(&l.ledger, l.member)?))
+    };
+    Ok(under("fold", &lines.iter().enumerate().map(row).collect::<Result<Vec<_>, Failure>>()?))
+}
+
+/// The chosen member of each instrument on its test window, with buy and hold below it.
+pub(crate) fn markets(lines: &[MarketLine]) -> Result<String, Failure> {
+    let mut rows = Vec::new();
+    for MarketLine { name, part, hold } in lines {
+        rows.push((
+            [format!("{name} {}", window(part)), part.chosen.clone()],
+            cells(&part.ledger, part.member)?,
+        ));
+        rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+    }
+    Ok(under("instrument", &rows))
+}
+
+/// First and last day of the test window.
+fn window(line: &PartLine) -> String {
+    let [from, to] = line.test.map(|ns| foxhunt_data::show_moment(ns).chars().take(10).collect::<String>());
+    format!("{from} – {to}")
+}
+
+/// The figures of one member, in the order of [`SHOWN`].
+fn cells(ledger: &Ledger, member: u32) -> Result<Vec<String>, Failure> {
+    let members = summaries(ledger)?;
+    let named = members.get(member as usize).map_or(&[][..], Vec::as_slice);
+    let cell = |(key, _): (&str, &str)| named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit));
+    Ok(SHOWN.iter().map(|shown| cell(*shown).unwrap_or_default()).collect())
+}
+
+/// Rows of two texts and the figures of [`SHOWN`], below their headings.
+fn under(heading: &str, rows: &[([String; 2], Vec<String>)]) -> String {
+    let widest = |k: usize| rows.iter().map(|(h, _)| h[k].chars().count()).max().unwrap_or(0).max(6) + 2;
+    let (first, second) = (widest(0).max(heading.len() + 2), widest(1));
+    let mut text = format!("{heading:<first$}{:<second$}", "chosen");
     SHOWN.iter().for_each(|(_, heading)| text.push_str(&format!("{heading:>13}")));
     text.push('\n');
-    for (line, [window, chosen]) in lines.iter().zip(&heads) {
-        text.push_str(&format!("{window:<first$}{chosen:<second$}"));
-        let members = summaries(&line.ledger)?;
-        let named = members.get(line.member as usize).map_or(&[][..], Vec::as_slice);
-        for (key, _) in SHOWN {
-            let cell = named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit));
-            text.push_str(&format!("{:>13}", cell.unwrap_or_default()));
-        }
+    for ([what, chosen], cells) in rows {
+        text.push_str(&format!("{what:<first$}{chosen:<second$}"));
+        cells.iter().for_each(|cell| text.push_str(&format!("{cell:>13}")));
         text.push('\n');
     }
-    Ok(text)
+    text
 }
 
 /// Total return under stress, means over members, a line each.

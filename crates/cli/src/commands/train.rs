@@ -4,7 +4,7 @@ use super::{
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
-    source::{DataOptions, load_bars, load_own_bars, resolve},
+    source::{DataOptions, load_markets, load_own_markets, resolve},
     stop,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
@@ -28,10 +28,11 @@ use std::{
   foxhunt train --data XBTUSD_60.csv.gz --population 8 --set learn.gamma=0.995 --out runs/btc
   foxhunt train --data XBTUSD_60.csv.gz --set data.walk_forward.folds=3 --set data.walk_forward.validation_days=365 \\
       --set data.walk_forward.test_days=365 --out runs/btc-walk
+  foxhunt train --config two-instruments.toml --out runs/two
   foxhunt train --resume runs/btc
   foxhunt train --resume runs/btc --live")]
 pub(crate) struct TrainArgs {
-    /// Files of bars of one instrument, in order of time; the embedded sample if left out. A relative path counts from where foxhunt is started
+    /// Files of bars of one instrument, in order of time; the embedded sample if left out. A relative path counts from where foxhunt is started. Several instruments stand in a configuration file, as data.markets
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "resume")]
     data: Vec<String>,
     #[command(flatten)]
@@ -170,13 +171,17 @@ impl Session {
         }));
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
         if !args.data.is_empty() {
+            if config.lists_markets() {
+                let what = "--data and data.markets both name files: leave one of them out";
+                return Err(Failure::Unusable(what.into()));
+            }
             config.data.files.clone_from(&args.data);
         }
         // All that can be wrong with folder, data or sizes is found before there is a folder.
         place::check_reachable(&args.out)?;
         RunFolder::check_free(&args.out)?;
-        let bars = load_bars(&config.data.files, &config)?;
-        let markets = Market::folds(bars.clone(), &config)?;
+        let bars = load_markets(&config)?;
+        let markets = Market::all(bars.clone(), &config)?;
         let device = open(args.device)?;
         let dtype = args.dtype.on(&device);
         if dtype == DType::F32 && config.learn.rounding == Rounding::Nearest {
@@ -184,7 +189,7 @@ impl Session {
         }
         let trainer = Trainer::on(&device, dtype, &config, &markets)?;
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
-        Setting::new(&device, dtype, &bars).write(folder.path())?;
+        Setting::new(&device, dtype, &config, &bars).write(folder.path())?;
         let events = Events::open(folder.path(), &[])?;
         Ok(Session { folder, config, markets, device, dtype, trainer, events })
     }
@@ -194,8 +199,8 @@ impl Session {
         let path = path.as_path();
         let place = path.join("config.toml").display().to_string();
         let config = Config::resolve(Some((&place, folder.config())), None, &[])?;
-        let (bars, setting) = load_own_bars(path, &config)?;
-        let markets = Market::folds(bars.clone(), &config)?;
+        let (bars, setting) = load_own_markets(path, &config)?;
+        let markets = Market::all(bars.clone(), &config)?;
         let device = open(args.device)?;
         let resumable = save.filter(|s| folder.status() == Status::Resumable && s.state_path().is_some());
         let host = match resumable.as_ref().and_then(Save::state_path) {
@@ -219,7 +224,7 @@ impl Session {
                 let what = format!("{} is missing: restore it from a copy", path.join(SETTING).display());
                 return Err(Failure::Unusable(what));
             }
-            Setting::new(&device, dtype, &bars).write(path)?;
+            Setting::new(&device, dtype, &config, &bars).write(path)?;
         }
         let mut trainer = Trainer::on(&device, dtype, &config, &markets)?;
         if let (Some(save), Some(host)) = (resumable, host) {
@@ -285,11 +290,14 @@ impl Session {
     fn board(&self) -> Result<Board, Failure> {
         let (c, done) = (&self.config, u64::from(self.trainer.epochs_done()));
         let members = c.member_ids().len();
-        let data = self.markets.first().map(|m| format!("{}, {} bars", m.bars.source.path, m.bars.len()));
+        let data = self.markets.chunks(c.folds()).enumerate().filter_map(|(number, folds)| {
+            let bars = &folds.first()?.bars;
+            Some(format!("{}, {} bars", c.market_name(number).unwrap_or(&bars.source.path), bars.len()))
+        });
         let mut board = Board {
             run: self.folder.path().display().to_string(),
             device: format!("{}, {}", self.device, self.dtype),
-            data: data.unwrap_or_default(),
+            data: data.collect::<Vec<_>>().join("; "),
             members,
             memory: self.trainer.memory().total(),
             steps: (c.learn.collect * members) as u64,
@@ -323,6 +331,7 @@ impl Session {
     fn finish(mut self) -> Result<String, Failure> {
         let lines = finish(&Finish {
             folder: self.folder.path(),
+            out: self.folder.path(),
             saves: self.folder.saves(),
             config: &self.config,
             config_text: self.folder.config(),

@@ -25,7 +25,8 @@ pub(crate) struct TrainedRun {
 }
 
 impl TrainedRun {
-    pub(crate) fn open(run: &Path) -> Result<Self, Failure> {
+    /// `market` names the instrument of a run with several, which the run is narrowed to.
+    pub(crate) fn open(run: &Path, market: Option<&str>) -> Result<Self, Failure> {
         let saves = RunFolder::list_saves(run)?;
         let (config, config_text) = own_config(run)?;
         let selection = run.join(SELECTION);
@@ -45,6 +46,9 @@ impl TrainedRun {
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
             return Err(damaged(format!("it must name the members {ids:?}")));
         }
+        let config = narrowed(run, config, market)?;
+        let own = config.member_ids();
+        choices.retain(|c| own.contains(&c.member));
         let trials = trials(&choices);
         choices.drain(..choices.len().saturating_sub(config.population));
         let mut trained = TrainedRun { config, config_text, saves, choices, trials, dtype: DType::F32 };
@@ -68,6 +72,29 @@ impl TrainedRun {
     pub(crate) fn weights(&self) -> Result<Vec<NamedTensors>, Failure> {
         self.choices.iter().map(|c| self.saved_weights(c)).collect()
     }
+}
+
+/// The configuration of one instrument of a run.
+fn narrowed(run: &Path, config: Config, market: Option<&str>) -> Result<Config, Failure> {
+    let names: Vec<&str> = (0..config.markets()).filter_map(|m| config.market_name(m)).collect();
+    let run = run.display();
+    let at = match (market, &names[..]) {
+        (None, []) => return Ok(config),
+        (Some(name), []) => {
+            return Err(Failure::Refused(format!(
+                "{run} has no named instruments: leave --market {name} out"
+            )));
+        }
+        (None, [_]) => 0,
+        (None, _) => {
+            let all = names.join(", ");
+            return Err(Failure::Refused(format!("{run} has the instruments {all}: name one with --market")));
+        }
+        (Some(name), _) => names.iter().position(|n| *n == name).ok_or_else(|| {
+            Failure::Refused(format!("{run} has no instrument {name}: name one of {}", names.join(", ")))
+        })?,
+    };
+    Ok(config.of_market(at))
 }
 
 /// The save of an epoch.

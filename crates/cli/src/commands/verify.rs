@@ -84,6 +84,9 @@ pub(crate) struct VerifyArgs {
     /// A finished run: its configuration, data and chosen members
     #[arg(value_name = "RUN")]
     run: Option<PathBuf>,
+    /// The instrument, by its name in a run with several
+    #[arg(long, value_name = "NAME", requires = "run")]
+    market: Option<String>,
     /// A file of bars; the run's own, or the embedded sample, if left out
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
@@ -105,10 +108,11 @@ struct Setting {
 
 impl VerifyArgs {
     fn setting(&self) -> Result<Setting, Failure> {
-        let trained = self.run.as_deref().map(TrainedRun::open).transpose()?;
+        let trained =
+            self.run.as_deref().map(|run| TrainedRun::open(run, self.market.as_deref())).transpose()?;
         let config = trained.as_ref().map_or_else(|| Config::of(Size::Small), |t| t.config.clone());
         let bars = match &self.run {
-            Some(run) if self.data.is_empty() => load_own_bars(run, &config)?.0,
+            Some(run) if self.data.is_empty() => load_own_bars(run, &config)?,
             _ => load_bars(&self.data, &config)?,
         };
         let device = open(self.device)?;

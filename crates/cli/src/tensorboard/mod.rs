@@ -1,4 +1,5 @@
-//! What TensorBoard shows of a run: `RUN/tensorboard/member_000000/events.out.tfevents.…`, a folder per member.
+//! What TensorBoard shows of a run: `RUN/tensorboard/member_000000/events.out.tfevents.…`, a folder per member, in one per
+//! instrument where several are listed.
 //!
 //! The files are a function of the run's metrics, of nothing else: no clock, no host. An event's wall time is therefore not
 //! the time of day but the number of epochs done, in seconds since 1970, so that the same command gives the same bytes and
@@ -10,7 +11,7 @@ mod record;
 
 use crate::{Failure, commands::place};
 use event::{Event, Scalar};
-use foxhunt_train::EpochReport;
+use foxhunt_train::{EpochReport, MARKET_IDS};
 use record::framed;
 use std::{
     collections::BTreeMap,
@@ -47,7 +48,7 @@ impl Events {
     /// Adds an epoch.
     pub(crate) fn append(&self, reports: &[EpochReport]) -> Result<(), Failure> {
         for report in reports {
-            let path = self.file(report.id);
+            let path = self.file(report);
             if !path.exists() {
                 start(&path)?;
             }
@@ -73,7 +74,7 @@ impl Events {
             members.entry(report.id).or_default().push(report);
         }
         for (id, reports) in members {
-            let path = self.file(id);
+            let Some(path) = reports.first().map(|r| self.file(r)) else { continue };
             let scores = scores.get(&id);
             let mut bytes = first();
             for report in reports {
@@ -86,8 +87,12 @@ impl Events {
         Ok(())
     }
 
-    fn file(&self, id: u64) -> PathBuf {
-        self.folder.join(format!("member_{id:06}")).join(NAME)
+    fn file(&self, report: &EpochReport) -> PathBuf {
+        let (folder, id) = match &report.market {
+            Some(name) => (self.folder.join(name), report.id % MARKET_IDS),
+            None => (self.folder.clone(), report.id),
+        };
+        folder.join(format!("member_{id:06}")).join(NAME)
     }
 }
 
@@ -131,6 +136,7 @@ mod tests {
     fn report(epoch: u32, id: u64) -> EpochReport {
         EpochReport {
             epoch,
+            market: None,
             member: id as usize,
             id,
             loss: Some(0.5 + f64::from(epoch)),
@@ -147,7 +153,8 @@ mod tests {
     }
 
     fn files(run: &Path) -> Vec<Vec<u8>> {
-        let of = |id: u64| fs::read(Events { folder: run.join(TENSORBOARD) }.file(id)).unwrap_or_default();
+        let of =
+            |id| fs::read(Events { folder: run.join(TENSORBOARD) }.file(&report(0, id))).unwrap_or_default();
         vec![of(0), of(7)]
     }
 
@@ -163,7 +170,7 @@ mod tests {
         let stopped = Events::open(&b, &[]).unwrap();
         (0..3).for_each(|e| stopped.append(&epoch(e)).unwrap());
         // A kill in the middle of a write, then back to the save of the first epoch.
-        let torn = stopped.file(7);
+        let torn = stopped.file(&report(0, 7));
         let bytes = fs::read(&torn).unwrap();
         fs::write(&torn, &bytes[..bytes.len() - 5]).unwrap();
         fs::create_dir_all(b.join(TENSORBOARD).join("member_000009")).unwrap();
@@ -179,5 +186,13 @@ mod tests {
         assert_eq!(files(&a)[0], before[0], "nothing is added where nothing is said");
         let text = String::from_utf8_lossy(&files(&a)[1]).into_owned();
         assert_eq!(text.matches("validation/return").count(), 3);
+    }
+
+    #[test]
+    fn instruments_have_folders_of_their_own() {
+        let events = Events { folder: PathBuf::from("t") };
+        let own = EpochReport { market: Some("xbt".into()), ..report(0, 7 * MARKET_IDS + 3) };
+        assert_eq!(events.file(&own), Path::new("t/xbt/member_000003").join(NAME));
+        assert_eq!(events.file(&report(0, 3)), Path::new("t/member_000003").join(NAME));
     }
 }

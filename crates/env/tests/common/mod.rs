@@ -130,9 +130,20 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn new((dtype, isa): (DType, Isa), shape: Shape, tables: &Tables, members: &[MemberSpec]) -> Run {
+    pub fn new(build: (DType, Isa), shape: Shape, tables: &Tables, members: &[MemberSpec]) -> Run {
+        Self::spread(build, shape, tables, members, 1)
+    }
+
+    /// Members whose environments are spread over so many markets.
+    pub fn spread(
+        (dtype, isa): (DType, Isa),
+        shape: Shape,
+        tables: &Tables,
+        specs: &[MemberSpec],
+        markets: usize,
+    ) -> Run {
         let device = Device::cpu_with(isa);
-        let env = Environments::new(&device, dtype, shape, tables, members).unwrap();
+        let env = Environments::spread(&device, dtype, shape, tables, specs, markets).unwrap();
         let compile = |commands: Vec<Command>| Program::compile(&device, &TREE, commands).unwrap();
         let programs = [
             compile(vec![env.reset().unwrap()]),

@@ -10,15 +10,16 @@ struct EnvObserveArgs {
   Members<const real> features;
   Members<real> out;
   ObservationShape shape;
-  u32 envs;
+  u32 envs, markets, reserved;
 };
 
 KERNEL(env_observe, EnvObserveArgs, AccountFeatures, 32, 32, 4) {
   if (t.index >= a.envs) return;
   const Env& s = a.env.of(t.member)[t.index];
-  const EnvMember& who = *a.member.of(t.member);
+  const u32 k = market_of(t.index, a.markets, a.envs);
+  const EnvMember& who = a.member.of(t.member)[k];
   t.each(1, [&](int) {
-    const Rules& r = *a.rules.of(t.member);
+    const Rules& r = a.rules.of(t.member)[k];
     const Bar& bar = a.bars.of(t.member)[s.bar];
     m = account_features(r, who, bar, a.context.of(t.member)[s.bar], summarise(r, s.account, bar), s.volatility_e9);
   });

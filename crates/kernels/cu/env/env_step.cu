@@ -14,7 +14,7 @@ struct EnvStepArgs {
   Members<const u8> actions;
   Members<Transition> ring;
   Members<Tally> tally;
-  u32 envs, rows;
+  u32 envs, rows, markets, reserved;
 };
 
 KERNEL(env_reset, EnvStepArgs, None, 32, 32, 4) {
@@ -22,19 +22,20 @@ KERNEL(env_reset, EnvStepArgs, None, 32, 32, 4) {
   if (t.index == 0) t.each(1, [&](int) { *a.tally.of(t.member) = Tally{}; });
   t.each(left < 32 ? left : 32, [&](int j) {
     Env s{};
-    begin_episode(*a.member.of(t.member), *a.rules.of(t.member), a.context.of(t.member), (u32)(first + j), s);
+    const u32 e = (u32)(first + j), k = market_of(e, a.markets, a.envs);
+    begin_episode(a.member.of(t.member)[k], a.rules.of(t.member)[k], a.context.of(t.member), e, s);
     a.env.of(t.member)[first + j] = s;
   });
 }
 
 KERNEL(env_step, EnvStepArgs, None, 32, 32, 4) {
-  const EnvMember& who = *a.member.of(t.member);
-  const Rules& r = *a.rules.of(t.member);
   const Bar* bars = a.bars.of(t.member);
   Tally& tally = *a.tally.of(t.member);
   const int first = (int)t.index * 32, left = (int)a.envs - first;
   t.each(left < 32 ? left : 32, [&](int j) {
-    const u32 e = (u32)(first + j);
+    const u32 e = (u32)(first + j), k = market_of(e, a.markets, a.envs);
+    const EnvMember& who = a.member.of(t.member)[k];
+    const Rules& r = a.rules.of(t.member)[k];
     Env s = a.env.of(t.member)[e];
     const u8* chosen = a.actions.of(t.member) + 3 * (u64)e;
     const Bar &seen = bars[s.bar], &bar = bars[s.bar + 1];

@@ -7,7 +7,8 @@
 // What else is known at the close of a bar: one row beside each row of the bar table.
 struct Context { u32 volatility_e9, session_seconds; };  // 30-day EWMA of one bar's volatility; to the session's close
 
-// One member's row: where its data lie, and how it learns.
+// One member's row, or one of several, a market each: where its data lie, and how it learns. What does not belong to a market
+// (seed, length of episodes, return) is the same in all.
 struct alignas(16) EnvMember {
   u64 seed;                 // Philox key
   i64 feature_shift;        // row of the feature table less row of the bar table: which normaliser made the features
@@ -60,6 +61,9 @@ FN Summary summarise(const Rules& r, const Account& a, const Bar& bar) {
   return Summary{mark_to_market(r, a, close), (a.position * (i64)close - a.basis) * r.tv, a.peak, a.position,
                  (u16)smaller(a.bars, 65535), a.fill_share, (u8)(a.order_end | a.exit << 4)};
 }
+
+// Which of its member's markets an environment trades: equal shares, neighbours together, so that a warp mostly agrees.
+FN u32 market_of(u32 e, u32 markets, u32 envs) { return markets == 1 ? 0 : e * markets / envs; }
 
 // The next episode of an environment: a fresh account at a random bar of the window, L bars long (less in a window
 // shorter than that).

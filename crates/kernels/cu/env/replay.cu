@@ -52,15 +52,15 @@ struct ReplayGatherArgs {
   Members<u8> actions;
   Members<Sample> samples;
   ObservationShape shape;
-  u32 envs, rows, batch;
+  u32 envs, rows, batch, markets, reserved;
 };
-struct Gathered { AccountFeatures s, next; u32 bar, next_bar; };
+struct Gathered { AccountFeatures s, next; u32 bar, next_bar; i64 feature_shift; };
 
 KERNEL(replay_gather, ReplayGatherArgs, Gathered, 32, 32, 4) {
   if (t.index >= a.batch) return;
-  const EnvMember& who = *a.member.of(t.member);
   t.each(1, [&](int) {
-    const u32 index = a.indices.of(t.member)[t.index], e = index % a.envs;
+    const u32 index = a.indices.of(t.member)[t.index], e = index % a.envs, market = market_of(e, a.markets, a.envs);
+    const EnvMember& who = a.member.of(t.member)[market];
     u32 row = index / a.envs;
     const Transition* ring = a.ring.of(t.member) + e;
     const u32 newest = (u32)((a.env.of(t.member)->step - 1) % a.rows);
@@ -82,17 +82,18 @@ KERNEL(replay_gather, ReplayGatherArgs, Gathered, 32, 32, 4) {
     const u32 discount = last->flags & TERMINATED ? 0 : (u32)power;
     a.samples.of(t.member)[t.index] = Sample{(i32)total, discount, index, steps};
     UNROLL for (int k = 0; k < 3; ++k) a.actions.of(t.member)[3 * (u64)t.index + k] = start->action[k];
-    const Rules& r = *a.rules.of(t.member);
+    const Rules& r = a.rules.of(t.member)[market];
     const Bar* bars = a.bars.of(t.member);
     const Context* context = a.context.of(t.member);
     m.bar = start->bar;
     m.next_bar = last->bar + 1;
+    m.feature_shift = who.feature_shift;
     m.s = account_features(r, who, bars[m.bar], context[m.bar], start->before, start->volatility_e9);
     m.next = account_features(r, who, bars[m.next_bar], context[m.next_bar], last->after, last->volatility_e9);
   });
   t.sync();
   const real* features = a.features.of(t.member);
-  const auto newest = [&](u32 bar) { return features + ((i64)bar + who.feature_shift) * a.shape.feature_ld; };
+  const auto newest = [&](u32 bar) { return features + ((i64)bar + m.feature_shift) * a.shape.feature_ld; };
   const i64 o = (i64)t.index * a.shape.state_ld;
   write_observation(t, a.shape, m.s, newest(m.bar), a.s.of(t.member) + o);
   write_observation(t, a.shape, m.next, newest(m.next_bar), a.next.of(t.member) + o);

@@ -72,7 +72,7 @@ fn step(
     let envs = x.env.rows;
     check.that(envs > 0, || "no environment".into())?;
     check.view(x.env, Element::of::<Env>(), envs, 1)?;
-    check.view(x.member, Element::of::<EnvMember>(), 1, 1)?;
+    check.view(x.member, Element::of::<EnvMember>(), x.member.rows.max(1), 1)?;
     check.view(x.exploration, Element::of::<Exploration>(), 1, 1)?;
     check.view(choice, element, envs, cols)?;
     check.view(x.actions, Element::U8, envs, BRANCH_ACTIONS.len())?;

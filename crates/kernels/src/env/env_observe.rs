@@ -1,7 +1,7 @@
 //! Launcher of `env_observe.cu`.
 
 use super::{
-    observation::{ObservationShape, Tables},
+    observation::{ObservationShape, Tables, check_markets},
     types::Env,
 };
 use crate::{Element, KernelError, View, launch, tree, view::Check};
@@ -15,6 +15,8 @@ struct EnvObserveArgs {
     buffers: [MemberPtr; 7],
     shape: ObservationShape,
     envs: u32,
+    markets: u32,
+    reserved: u32,
 }
 
 /// What every environment's network sees: `env` is [`Env`] `[E, 1]`, `out` real `[E, S]`, overwritten whole.
@@ -36,6 +38,8 @@ pub fn env_observe(
     let shape = tables.check(&check, dtype, out, envs)?;
     let [member, rules, bars, context, features] = tables.views();
     let all = [env, member, rules, bars, context, features, out];
-    let arguments = EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32 };
+    let markets = check_markets(&check, member, rules, envs)?;
+    let arguments =
+        EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32, markets, reserved: 0 };
     Ok(launch(&tree::ENV_OBSERVE, dtype, (envs, members), &arguments, &all[..6], &[out]))
 }

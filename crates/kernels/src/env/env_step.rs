@@ -1,9 +1,12 @@
 //! Launchers of `env_step.cu`.
 
-use super::types::{Context, Env, EnvMember, Tally, Transition};
+use super::{
+    observation::check_markets,
+    types::{Context, Env, Tally, Transition},
+};
 use crate::{
     Element, KernelError, View, launch,
-    market::{Bar, Rules},
+    market::Bar,
     tree,
     view::{Check, TEAM_ENVS},
 };
@@ -16,9 +19,9 @@ use foxhunt_device::{Kernel, Launch, MemberPtr};
 pub struct EnvStep<'a> {
     /// [`Env`] `[E, 1]`: read and overwritten.
     pub env: &'a View,
-    /// [`EnvMember`] `[1, 1]`.
+    /// [`EnvMember`] `[M, 1]`: one of each market; environment e trades e M / E.
     pub member: &'a View,
-    /// [`Rules`] `[1, 1]`.
+    /// [`Rules`] `[M, 1]`.
     pub rules: &'a View,
     /// [`Bar`] `[T, 1]`.
     pub bars: &'a View,
@@ -38,6 +41,8 @@ struct EnvStepArgs {
     buffers: [MemberPtr; 8],
     envs: u32,
     rows: u32,
+    markets: u32,
+    reserved: u32,
 }
 
 /// Begins episode 0 of every environment and clears the tally.
@@ -68,8 +73,7 @@ fn step(
         format!("{envs} environments by {rows} rows of replay")
     })?;
     check.view(x.env, Element::of::<Env>(), envs, 1)?;
-    check.view(x.member, Element::of::<EnvMember>(), 1, 1)?;
-    check.view(x.rules, Element::of::<Rules>(), 1, 1)?;
+    let markets = check_markets(&check, x.member, x.rules, envs)?;
     check.view(x.bars, Element::of::<Bar>(), x.bars.rows, 1)?;
     check.view(x.context, Element::of::<Context>(), x.bars.rows, 1)?;
     check.view(x.actions, Element::U8, envs, 3)?;
@@ -83,7 +87,13 @@ fn step(
     for view in written {
         check.owned(view)?;
     }
-    let arguments = EnvStepArgs { buffers: all.map(View::ptr), envs: envs as u32, rows: rows as u32 };
+    let arguments = EnvStepArgs {
+        buffers: all.map(View::ptr),
+        envs: envs as u32,
+        rows: rows as u32,
+        markets,
+        reserved: 0,
+    };
     let reads = [&all[..6], &[x.tally]].concat();
     let teams = envs.div_ceil(TEAM_ENVS);
     Ok(launch(kernel, dtype, (teams, members), &arguments, &reads, &written))

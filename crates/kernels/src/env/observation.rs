@@ -10,9 +10,9 @@ use foxhunt_core::DType;
 /// What observations are made from: tables that environments and replay share.
 #[derive(Debug)]
 pub struct Tables<'a> {
-    /// [`EnvMember`] `[1, 1]`.
+    /// [`EnvMember`] `[M, 1]`: one of each market.
     pub member: &'a View,
-    /// [`Rules`] `[1, 1]`.
+    /// [`Rules`] `[M, 1]`.
     pub rules: &'a View,
     /// [`Bar`] `[T, 1]`.
     pub bars: &'a View,
@@ -35,6 +35,25 @@ pub(super) struct ObservationShape {
     state_ld: u32,
 }
 
+/// Checks that there are rows and rules of each of M markets, which E environments are spread over; gives M.
+pub(super) fn check_markets(
+    check: &Check,
+    member: &View,
+    rules: &View,
+    envs: usize,
+) -> Result<u32, KernelError> {
+    let markets = member.rows;
+    // The kernels multiply the two in 32 bits.
+    check.that((1..=envs).contains(&markets) && markets * envs <= u32::MAX as usize, || {
+        format!("{markets} markets for {envs} environments")
+    })?;
+    check.view(member, Element::of::<EnvMember>(), markets, 1)?;
+    check.view(rules, Element::of::<Rules>(), markets, 1)?;
+    check.dense(member)?;
+    check.dense(rules)?;
+    Ok(markets as u32)
+}
+
 impl Tables<'_> {
     pub(super) fn views(&self) -> [&View; 5] {
         [self.member, self.rules, self.bars, self.context, self.features]
@@ -48,8 +67,6 @@ impl Tables<'_> {
         out: &View,
         rows: usize,
     ) -> Result<ObservationShape, KernelError> {
-        check.view(self.member, Element::of::<EnvMember>(), 1, 1)?;
-        check.view(self.rules, Element::of::<Rules>(), 1, 1)?;
         check.view(self.bars, Element::of::<Bar>(), self.bars.rows, 1)?;
         check.view(self.context, Element::of::<Context>(), self.bars.rows, 1)?;
         check.view(self.features, Element::Real(dtype), self.features.rows, self.features.cols)?;

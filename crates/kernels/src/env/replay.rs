@@ -1,7 +1,7 @@
 //! Launchers of `replay.cu`.
 
 use super::{
-    observation::{ObservationShape, Tables},
+    observation::{ObservationShape, Tables, check_markets},
     types::{Env, EnvMember, Sample, Transition},
 };
 use crate::{
@@ -19,7 +19,7 @@ use foxhunt_device::{Launch, MemberPtr};
 pub struct ReplaySample<'a> {
     /// [`Env`] `[E, 1]`: its step is the write head.
     pub env: &'a View,
-    /// [`EnvMember`] `[1, 1]`: its seed is the key.
+    /// [`EnvMember`] `[M, 1]`: the seed, which is the same in all, is the key.
     pub member: &'a View,
     /// U64 `[1, 1]`: batches drawn, the random counter; see [`replay_advance`].
     pub draws: &'a View,
@@ -48,7 +48,7 @@ pub fn replay_sample(dtype: DType, members: usize, x: &ReplaySample<'_>) -> Resu
     let (envs, batch) = (x.env.rows, x.indices.rows);
     check.that(envs > 0 && x.ring_rows > 0 && batch > 0, || "an empty ring or batch".into())?;
     check.view(x.env, Element::of::<Env>(), envs, 1)?;
-    check.view(x.member, Element::of::<EnvMember>(), 1, 1)?;
+    check.view(x.member, Element::of::<EnvMember>(), x.member.rows.max(1), 1)?;
     check.view(x.draws, Element::U64, 1, 1)?;
     check.view(x.indices, Element::U32, batch, 1)?;
     check.dense(x.env)?;
@@ -119,6 +119,8 @@ struct ReplayGatherArgs {
     envs: u32,
     rows: u32,
     batch: u32,
+    markets: u32,
+    reserved: u32,
 }
 
 /// s, a, n-step return, discount and s' of given rows.
@@ -147,12 +149,15 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
     for view in written {
         check.owned(view)?;
     }
+    let markets = check_markets(&check, member, rules, envs)?;
     let arguments = ReplayGatherArgs {
         buffers: all.map(View::ptr),
         shape,
         envs: envs as u32,
         rows: rows as u32,
         batch: batch as u32,
+        markets,
+        reserved: 0,
     };
     Ok(launch(&tree::REPLAY_GATHER, dtype, (batch, members), &arguments, &all[..8], &written))
 }

@@ -5,10 +5,10 @@ use maud::{Markup, html};
 
 use super::Notes;
 use crate::calendar::Date;
-use crate::view::FoldView;
+use crate::view::PartView;
 
 /// Key and heading of each figure.
-const COLUMNS: [(&str, &str); 5] = [
+pub(crate) const COLUMNS: [(&str, &str); 5] = [
     ("total_return", "total return"),
     ("sharpe_bars", "Sharpe, per bar"),
     ("max_drawdown_worst", "drawdown within bars"),
@@ -17,12 +17,11 @@ const COLUMNS: [(&str, &str); 5] = [
 ];
 
 /// The table; nothing without folds.
-pub(crate) fn folds(folds: &[FoldView<'_>]) -> Option<Markup> {
+pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
     if folds.is_empty() {
         return None;
     }
     let mut notes = Notes::default();
-    let days = |[from, to]: [i64; 2]| format!("{} – {}", Date::of_ns(from).text(), Date::of_ns(to).text());
     Some(html! {
         section #folds {
             h2 { "Folds" }
@@ -33,9 +32,9 @@ pub(crate) fn folds(folds: &[FoldView<'_>]) -> Option<Markup> {
                         @for (_, heading) in COLUMNS { th.number { (heading) } }
                     } }
                     tbody {
-                        @for fold in folds {
+                        @for (number, fold) in folds.iter().enumerate() {
                             tr {
-                                th scope="row" { a href=(fold.line.page) { (fold.line.fold) } }
+                                th scope="row" { a href=(fold.line.page) { (number) } }
                                 td.quiet { (days(fold.line.train)) }
                                 td.quiet { (days(fold.line.validation)) }
                                 td.quiet { (days(fold.line.test)) }
@@ -58,18 +57,24 @@ pub(crate) fn folds(folds: &[FoldView<'_>]) -> Option<Markup> {
     })
 }
 
-fn cell(fold: &FoldView<'_>, key: &str, notes: &mut Notes) -> Markup {
-    let named = fold.chosen().summary.iter().find(|named| named.key == key);
+/// First and last day of a window.
+pub(crate) fn days([from, to]: [i64; 2]) -> String {
+    format!("{} – {}", Date::of_ns(from).text(), Date::of_ns(to).text())
+}
+
+/// A figure of the chosen member, and what it is from the lowest to the highest of all.
+pub(crate) fn cell(part: &PartView<'_>, key: &str, notes: &mut Notes) -> Markup {
+    let named = part.chosen().summary.iter().find(|named| named.key == key);
     let unit = named.map_or(Unit::Ratio, |named| named.unit);
     html! {
         @match named.map(|named| named.metric) {
-            Some(Metric::Value(value)) => (fold.view.units.metric(value, unit)),
+            Some(Metric::Value(value)) => (part.view.units.metric(value, unit)),
             Some(Metric::Undefined(reason)) => (notes.undefined(reason)),
             None => "",
         }
-        @if let Ok(spread) = over_members(&fold.view.figures(key)) {
+        @if let Ok(spread) = over_members(&part.view.figures(key)) {
             br; span.quiet.range {
-                (fold.view.units.metric(spread.min, unit)) " … " (fold.view.units.metric(spread.max, unit))
+                (part.view.units.metric(spread.min, unit)) " … " (part.view.units.metric(spread.max, unit))
             }
         }
     }

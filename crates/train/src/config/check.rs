@@ -3,7 +3,7 @@
 //! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
 //! overflow, and rounds to no zero that would mean something else.
 
-use super::{Config, FeaturesConfig, Size, walk_forward};
+use super::{Config, FeaturesConfig, Size, markets, walk_forward};
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
@@ -41,8 +41,13 @@ pub(super) fn shown(x: f64) -> String {
 
 /// The first thing that is wrong, and what would be right.
 pub(super) fn check(config: &Config) -> Result<(), String> {
-    numbers(config).iter().try_for_each(Number::check)?;
+    ranges(config)?;
     fit(config)
+}
+
+/// The first number that is out of its range.
+pub(super) fn ranges(config: &Config) -> Result<(), String> {
+    numbers(config).iter().try_for_each(Number::check)
 }
 
 fn numbers(c: &Config) -> Vec<Number> {
@@ -57,7 +62,7 @@ fn numbers(c: &Config) -> Vec<Number> {
         or_zero("data.bar_seconds", d.bar_seconds as f64, 1.0, f64::from(u32::MAX)),
         number("data.train_share", d.train_share, 0.01, 0.99),
         number("data.validation_share", d.validation_share, 0.001, 0.99),
-        count("data.walk_forward.folds", d.walk_forward.folds, 0, 1000),
+        count("data.walk_forward.folds", d.walk_forward.folds, 0, walk_forward::MAX_FOLDS),
         count("data.walk_forward.train_days", d.walk_forward.train_days as usize, 0, 100_000),
         count("data.walk_forward.validation_days", d.walk_forward.validation_days as usize, 0, 100_000),
         count("data.walk_forward.test_days", d.walk_forward.test_days as usize, 0, 100_000),
@@ -119,6 +124,7 @@ fn fit(c: &Config) -> Result<(), String> {
     })?;
     d.moments()?;
     walk_forward::check(c)?;
+    markets::check(c)?;
     must(c.features.columns.iter().all(|name| !name.trim().is_empty()), &|| {
         "features.columns: a column needs a name, as the file's header has it, or a number such as #7".into()
     })?;

@@ -1,7 +1,7 @@
 //! What the configuration's keys are, told by the types themselves: their doc comments, defaults and ranges as a JSON Schema,
 //! as a commented file, and for messages about keys that don't exist.
 
-use super::{Config, Size, check};
+use super::{Config, MarketData, Size, check};
 use crate::TrainError;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -44,6 +44,14 @@ fn finish(schema: &mut Value, default: &Value, place: &str) {
     let (Value::Object(s), false) = (schema, place.is_empty()) else { return };
     s.insert("default".into(), default.clone());
     if let Some(items) = s.get_mut("items").and_then(Value::as_object_mut) {
+        if items.contains_key("properties") {
+            // Keys of a list's tables are those beside the list, with the same ranges.
+            let outer = place.rsplit_once('.').map_or("", |(outer, _)| outer);
+            let mut items = Value::Object(std::mem::take(items));
+            finish(&mut items, &json!(MarketData::default()), outer);
+            s.insert("items".into(), items);
+            return;
+        }
         items.remove("format");
         bound(items, &format!("{place}[0]"));
     } else {
@@ -133,6 +141,9 @@ fn described(key: &str, schema: &Value) -> String {
             name.unwrap_or_default(),
             plain(what.unwrap_or_default())
         )));
+    }
+    for (name, of) in schema["items"]["properties"].as_object().into_iter().flatten() {
+        out.push_str(&comment(&format!("- {name}: {}", of["description"].as_str().unwrap_or_default())));
     }
     let of = if schema["items"].is_object() { &schema["items"] } else { schema };
     if let Some(range) = shown_range(of) {
@@ -228,16 +239,36 @@ fn all(table: &toml::Table) -> Vec<String> {
     keys
 }
 
-/// The line, from 1, in which a text of TOML gives a key; nothing where it doesn't.
+/// Of `names`, the one that was probably meant.
+pub(super) fn nearest_of<'a>(names: impl IntoIterator<Item = &'a str>, wrong: &str) -> Option<&'a str> {
+    let allowed = (wrong.chars().count() / 3).max(1);
+    let named = names.into_iter().map(|name| (strsim::damerau_levenshtein(name, wrong), name));
+    named
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// The line, from 1, in which a text of TOML gives a key, or an element of a list such as `data.markets[1]`; nothing where it
+/// doesn't.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
+    let line = |at: usize| Some(1 + text[..at].matches('\n').count());
     let table = toml::de::DeTable::parse(text).ok()?;
     let mut table = table.get_ref();
     let mut parts = key.split('.').peekable();
     while let Some(part) = parts.next() {
+        let (part, index) = match part.strip_suffix(']').and_then(|p| p.split_once('[')) {
+            Some((part, index)) => (part, index.parse::<usize>().ok()),
+            None => (part, None),
+        };
         let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
         match value.get_ref() {
             toml::de::DeValue::Table(inside) if parts.peek().is_some() => table = inside,
-            _ if parts.peek().is_none() => return Some(1 + text[..name.span().start].matches('\n').count()),
+            toml::de::DeValue::Array(list) => {
+                let element = index.and_then(|k| list.get(k));
+                return line(element.map_or(name.span().start, |e| e.span().start));
+            }
+            _ if parts.peek().is_none() => return line(name.span().start),
             _ => return None,
         }
     }

@@ -1,6 +1,6 @@
 //! Walk-forward: folds that follow one another in time, each with its own training, validation and test window.
 
-use super::Config;
+use super::{Config, MARKET_IDS};
 use foxhunt_features::Moments;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Ids of the members of a fold begin at the number of folds after it times this. Folds end with the data, so that one more
 /// is one more at the begin: counted from the end, the others keep their windows, ids and with them their bits.
 pub const FOLD_IDS: u64 = 1_000_000;
+/// Most folds, whose ids lie between those of two instruments.
+pub(super) const MAX_FOLDS: u32 = 1_000;
 const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Folds of a walk-forward run (Pardo 2008; purge and embargo as in López de Prado 2018, chapter 7, where windows only follow
@@ -96,12 +98,17 @@ impl Config {
 
     /// The fold of a member.
     pub fn fold_of(&self, id: u64) -> usize {
-        (self.folds() - 1).saturating_sub((id / FOLD_IDS) as usize)
+        (self.folds() - 1).saturating_sub((id % MARKET_IDS / FOLD_IDS) as usize)
     }
 
-    /// Ids of the members of a fold, [`Config::population`] of them.
+    /// Ids of the members of a fold, [`Config::population`] of them; of the first instrument where several are listed.
     pub fn ids_of_fold(&self, fold: usize) -> Vec<u64> {
-        let base = (self.folds() - 1).saturating_sub(fold) as u64 * FOLD_IDS;
+        self.ids_of(0, fold)
+    }
+
+    /// Ids of the members of an instrument's fold.
+    pub fn ids_of(&self, market: usize, fold: usize) -> Vec<u64> {
+        let base = self.market_base(market) + (self.folds() - 1).saturating_sub(fold) as u64 * FOLD_IDS;
         if self.members.is_empty() {
             (0..self.population as u64).map(|id| base + id).collect()
         } else {
@@ -109,9 +116,9 @@ impl Config {
         }
     }
 
-    /// Id of each member, those of the first fold first.
+    /// Id of each member, in the order of [`Config::groups`].
     pub fn member_ids(&self) -> Vec<u64> {
-        (0..self.folds()).flat_map(|fold| self.ids_of_fold(fold)).collect()
+        self.groups().into_iter().flat_map(|group| group.ids).collect()
     }
 }
 

@@ -82,6 +82,18 @@ pub fn tiny() -> Config {
     config
 }
 
+/// Weights, target and moments of each member. Its environments count rows of the table of all that train.
+pub fn states(trainer: &Trainer, members: usize) -> Vec<Vec<u8>> {
+    let mut out = vec![Vec::new(); members];
+    let net = trainer.net();
+    for t in &[net.weight, net.target, net.m, net.v] {
+        let bytes = trainer.runtime().read_bytes(*t).unwrap();
+        let one = bytes.len() / members;
+        out.iter_mut().zip(bytes.chunks(one)).for_each(|(member, part)| member.extend_from_slice(part));
+    }
+    out
+}
+
 pub fn network(config: &Config) -> BranchingQConfig {
     let n = &config.network;
     BranchingQConfig {

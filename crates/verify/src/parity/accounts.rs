@@ -20,24 +20,27 @@ const BATCH: usize = 250;
 #[derive(Clone, Copy)]
 pub(super) struct Play {
     members: usize,
+    /// Markets that a member's environments are spread over.
+    markets: usize,
     envs: usize,
     chunk: usize,
     chunks: usize,
 }
 
-/// One account; more than a team's and not a multiple; many; several members with few.
-pub(super) const PLAYS: [Play; 4] = [
-    Play { members: 1, envs: 1, chunk: 100, chunks: 15 },
-    Play { members: 3, envs: 33, chunk: 50, chunks: 12 },
-    Play { members: 2, envs: 1024, chunk: 20, chunks: 4 },
-    Play { members: 5, envs: 7, chunk: 100, chunks: 10 },
+/// One account; more than a team's and not a multiple; many; several members with few; several markets in unequal shares.
+pub(super) const PLAYS: [Play; 5] = [
+    Play { members: 1, markets: 1, envs: 1, chunk: 100, chunks: 15 },
+    Play { members: 3, markets: 1, envs: 33, chunk: 50, chunks: 12 },
+    Play { members: 2, markets: 1, envs: 1024, chunk: 20, chunks: 4 },
+    Play { members: 5, markets: 1, envs: 7, chunk: 100, chunks: 10 },
+    Play { members: 2, markets: 3, envs: 70, chunk: 50, chunks: 6 },
 ];
 
 // A million steps at least in each storage type, all worlds together.
 const _: () = {
     let (mut k, mut steps) = (0, 0);
     while k < PLAYS.len() {
-        let Play { members, envs, chunk, chunks } = PLAYS[k];
+        let Play { members, envs, chunk, chunks, .. } = PLAYS[k];
         steps += members * envs * chunk * chunks;
         k += 1;
     }
@@ -125,12 +128,14 @@ impl Side {
         shape: Shape,
         tables: &Tables,
         specs: &[MemberSpec],
+        markets: usize,
     ) -> Result<Side, VerifyError> {
-        let env = Environments::new(device, dtype, shape, tables, specs)?;
-        let greedy = device.allocate(3 * shape.envs * specs.len())?;
+        let env = Environments::spread(device, dtype, shape, tables, specs, markets)?;
+        let members = env.members();
+        let greedy = device.allocate(3 * shape.envs * members)?;
         let envs = 0..shape.envs as u32;
         let fixed: Vec<[u8; 3]> =
-            specs.iter().flat_map(|s| envs.clone().map(|e| throw(!s.seed, 0, e))).collect();
+            specs.iter().step_by(markets).flat_map(|s| envs.clone().map(|e| throw(!s.seed, 0, e))).collect();
         greedy.write(0, &fixed)?;
         let view = View {
             name: "greedy".into(),
@@ -139,7 +144,7 @@ impl Side {
             rows: shape.envs,
             cols: 3,
             ld: 3,
-            members: specs.len(),
+            members,
             member_stride: 3 * shape.envs,
         };
         let compile = |commands| Program::compile(device, &TREE, commands);
@@ -168,10 +173,10 @@ fn run(
     plant: Plant<'_>,
     sum: &mut Sum,
 ) -> Result<(), VerifyError> {
-    let (tables, specs) = world.members(play.members, world.market.splits.train.clone())?;
+    let (tables, specs) = world.spread(play.members, play.markets, world.market.splits.train.clone())?;
     let shape = world.shape(play.envs, play.chunk + play.chunk / 4, BATCH);
-    let here = Side::new(device, dtype, shape, &tables, &specs)?;
-    let there = Side::new(reference, dtype, shape, &tables, &specs)?;
+    let here = Side::new(device, dtype, shape, &tables, &specs, play.markets)?;
+    let there = Side::new(reference, dtype, shape, &tables, &specs, play.markets)?;
     plant(&here.env, None)?;
     for chunk in 0..play.chunks {
         // A GPU's work is only queued here, and done while the CPU does its own.

@@ -37,7 +37,7 @@ pub struct Parity {
 /// Every claim:
 ///
 /// - `parity.accounts`: with the same random actions, more than a million environment steps in all, by ordinary and harder
-///   rules on trade and quote bars: account, transition, tally, drawn indices, n-step samples and gathered observations are
+///   rules on trade and quote bars, on one market a member and on several: account, transition, tally, drawn indices, n-step samples and gathered observations are
 ///   equal to the bit.
 /// - `parity.ledgers`: so are rows and fills of backtests of recorded and of random actions.
 /// - `parity.greedy`: with the same head inputs the greedy actions are equal, but where the Q of the two chosen ones are next

@@ -62,6 +62,32 @@ impl World {
         Ok((tables, specs))
     }
 
+    /// As [`World::members`], with `markets` lines of each member: the same market in tables of their own, in which windows
+    /// and rules differ.
+    pub(super) fn spread(
+        &self,
+        members: usize,
+        markets: usize,
+        window: Range<usize>,
+    ) -> Result<(Tables, Vec<MemberSpec>), VerifyError> {
+        let (mut tables, own) = self.market.tables()?;
+        let mut features = vec![own];
+        for _ in 1..markets {
+            let bars = tables.add_bars(&self.market.table);
+            features.push(tables.add_features(bars, &self.market.features.values)?);
+        }
+        let mut specs = Vec::new();
+        for m in 0..members {
+            let member = self.member(m, own, window.clone())?;
+            for (k, &features) in features.iter().enumerate() {
+                let rows = member.window.start + 13 * k..member.window.end - 29 * k;
+                let rules = self.rules(m + k).row()?;
+                specs.push(MemberSpec { features, window: rows, rules, ..member.clone() });
+            }
+        }
+        Ok((tables, specs))
+    }
+
     fn member(&self, m: usize, features: FeatureId, rows: Range<usize>) -> Result<MemberSpec, VerifyError> {
         let rows = rows.start + 11 * m..rows.end - 7 * m;
         let spec = member_spec(&self.config, &self.market, features, rows, m as u64)?;

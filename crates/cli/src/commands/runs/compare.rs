@@ -47,7 +47,12 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
         for problem in &run.problems {
             note!("note: {}: {problem}", path.display());
         }
-        if run.figures.is_none() {
+        if run.lists_markets() {
+            note!(
+                "note: {0} has several instruments, whose figures are not compared here: {0}/NAME/figures.json has them",
+                path.display()
+            );
+        } else if run.figures.is_none() {
             note!(
                 "note: {0} has no test figures yet: finish it with foxhunt train --resume {0}",
                 path.display()
@@ -88,7 +93,7 @@ fn unlike(a: &Run, b: &Run) -> Vec<String> {
     if a.walks() != b.walks() {
         why.push("only one of them walks forward".to_owned());
     }
-    let data = |r: &Run| r.setting.as_ref().map(|s| (s.data_sha256.clone(), s.bars));
+    let data = |r: &Run| r.setting.as_ref().map(|s| (s.data_sha256.clone(), s.bars, s.markets.clone()));
     if let (Some(x), Some(y)) = (data(a), data(b))
         && x != y
     {

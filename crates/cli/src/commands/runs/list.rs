@@ -179,7 +179,8 @@ fn table(runs: &[Run], width: Option<usize>) -> String {
             of(r.setting.as_ref().map(|s| s.dtype.as_str())),
             config.map_or_else(dash, |c| c.population.to_string()),
             config.map_or_else(dash, |c| format!("{}/{}", r.epochs, c.epochs)),
-            match config.filter(|_| r.walks()) {
+            match config.filter(|c| c.walks() || c.lists_markets()) {
+                Some(c) if c.lists_markets() => format!("{} instruments", c.markets()),
                 Some(c) => format!("{} folds", c.folds()),
                 None => r.chosen().map_or_else(dash, |c| format!("{} at {}", c.member, c.epoch)),
             },
@@ -222,7 +223,7 @@ pub(super) fn as_json(run: &Run) -> Value {
     let test: Vec<Value> = run.figures.iter().flat_map(|f| (0..f.members()).map(|m| f.raw(m))).collect();
     let of = |c: &crate::commands::finish::Choice| {
         let at = ids.iter().position(|id| *id == c.member).filter(|_| !run.walks());
-        json!({ "fold": c.fold, "member": c.member, "epoch": c.epoch, "of_epochs": c.of, "chosen": c.chosen,
+        json!({ "market": c.market, "fold": c.fold, "member": c.member, "epoch": c.epoch, "of_epochs": c.of, "chosen": c.chosen,
                 "validation_return": c.validation_return, "test": at.and_then(|m| test.get(m)) })
     };
     let seconds = |t: Option<std::time::SystemTime>| {
@@ -242,6 +243,8 @@ pub(super) fn as_json(run: &Run) -> Value {
         "epochs_done": run.epochs,
         "epochs": config.map(|c| c.epochs),
         "selection": run.choices.iter().map(of).collect::<Vec<_>>(),
+        "markets": run.markets.iter().map(|(name, f)| (name.clone(), f.raw(run.chosen_of(name).1)))
+            .collect::<serde_json::Map<_, _>>(),
         "through_all_folds": run.figures.as_ref().filter(|_| run.walks()).map(|f| f.raw(0)),
         "test_window_ns": run.figures.as_ref().map(|f| [f.window.0, f.window.1]),
         "began_unix_s": seconds(run.began),

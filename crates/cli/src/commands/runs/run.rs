@@ -52,7 +52,10 @@ pub(crate) struct Run {
     pub(crate) config: Option<Config>,
     pub(crate) setting: Option<Setting>,
     pub(crate) choices: Vec<Choice>,
+    /// Of a run with one instrument.
     pub(crate) figures: Option<Figures>,
+    /// Where instruments are listed, name and figures of each.
+    pub(crate) markets: Vec<(String, Figures)>,
     /// Epochs whose save is complete.
     pub(crate) epochs: u64,
     /// When its folder was made and when it last wrote what it is known by, as the file system has them.
@@ -73,6 +76,7 @@ impl Run {
             setting: None,
             choices: Vec::new(),
             figures: None,
+            markets: Vec::new(),
             epochs: 0,
             began: modified(&path.join(CONFIG)),
             last: [METRICS, FINISHED].iter().filter_map(|f| modified(&path.join(f))).max(),
@@ -98,14 +102,23 @@ impl Run {
         let finished = peek.status == Status::Finished;
         // Before its end a run may have none of these, or those of an end that was cut short.
         run.choices = run.json(SELECTION, finished).unwrap_or_default();
-        let value: Option<serde_json::Value> = run.json(FIGURES, finished);
-        match value.map(|v| Figures::of(&v)).transpose() {
-            Ok(figures) => run.figures = figures,
-            Err(e) => run.problems.push(format!("{FIGURES}: {e}")),
+        let mut must = vec![REPORT.to_owned(), SETTING.to_owned()];
+        if run.lists_markets() {
+            let config = run.config.iter();
+            let names: Vec<String> =
+                config.flat_map(|c| c.data.markets.iter().map(|m| m.name.clone())).collect();
+            for name in names {
+                must.extend([LEDGER, REPORT].map(|file| format!("{name}/{file}")));
+                let figures = run.figures_of(&format!("{name}/{FIGURES}"), finished);
+                run.markets.extend(figures.map(|f| (name, f)));
+            }
+        } else {
+            must.push(LEDGER.to_owned());
+            run.figures = run.figures_of(FIGURES, finished);
         }
         if finished {
-            let gone = [LEDGER, REPORT, SETTING].into_iter().filter(|f| !path.join(f).exists());
-            run.problems.extend(gone.map(|f| format!("{f} is missing")).collect::<Vec<_>>());
+            must.retain(|f| !path.join(f).exists());
+            run.problems.extend(must.iter().map(|f| format!("{f} is missing")));
         }
         run.state = match () {
             () if peek.in_use => State::Running,
@@ -114,6 +127,11 @@ impl Run {
             () => State::Stopped,
         };
         run
+    }
+
+    fn figures_of(&mut self, name: &str, must: bool) -> Option<Figures> {
+        let value: serde_json::Value = self.json(name, must)?;
+        Figures::of(&value).map_err(|e| self.problems.push(format!("{name}: {e}"))).ok()
     }
 
     fn json<T: DeserializeOwned>(&mut self, name: &str, must: bool) -> Option<T> {
@@ -150,9 +168,26 @@ impl Run {
         self.config.as_ref().is_some_and(Config::walks)
     }
 
-    /// The member that the validation window chose; nothing where there are folds.
+    /// Whether instruments are listed: then each has a choice and figures of its own.
+    pub(crate) fn lists_markets(&self) -> bool {
+        self.config.as_ref().is_some_and(Config::lists_markets)
+    }
+
+    /// Of the chosen member of an instrument of those that are listed: its number, where there are no folds, and its place among
+    /// the members of the figures.
+    pub(crate) fn chosen_of(&self, name: &str) -> (Option<u64>, usize) {
+        if self.walks() {
+            return (None, 0);
+        }
+        let mut own = self.choices.iter().filter(|c| c.is_of(name));
+        let at = own.position(|c| c.chosen);
+        let chosen = self.choices.iter().find(|c| c.is_of(name) && c.chosen);
+        (chosen.zip(self.config.as_ref()).map(|(c, config)| config.number_of(c.member)), at.unwrap_or(0))
+    }
+
+    /// The member that the validation window chose; nothing where there are folds, or instruments with members of their own.
     pub(crate) fn chosen(&self) -> Option<&Choice> {
-        self.choices.iter().find(|c| c.chosen && !self.walks())
+        self.choices.iter().find(|c| c.chosen && !self.walks() && c.market.is_none())
     }
 
     /// Ids of the members that the figures are of: 0 for the account through all folds.

@@ -1,5 +1,5 @@
 use super::{
-    figures::{rows, shown},
+    figures::{Figures, rows, shown},
     keys::from_defaults,
     list::as_json,
     run::{Run, day_and_minute, minute, size},
@@ -13,7 +13,7 @@ use crate::{
 };
 use clap::Args;
 use foxhunt_data::show_moment;
-use foxhunt_train::{DataConfig, FOLD_IDS};
+use foxhunt_train::DataConfig;
 use std::{fs, path::PathBuf};
 
 /// Show one run: what its configuration changes, its windows, the choice of each member, test figures, files
@@ -79,6 +79,9 @@ fn text(run: &Run, changed: Option<super::keys::Changed>, all: bool) -> String {
     }
     section("selection, on the validation window", &selection(run), 0);
     section("test window, all costs included", &figures(run, all), 1);
+    for few in run.markets.chunks(BESIDE) {
+        section("test window of each instrument, all costs included", &beside(run, few, all), 1);
+    }
     section("files", &files(run), 1);
     out
 }
@@ -88,13 +91,24 @@ fn head(run: &Run) -> Rows {
     let mut rows =
         vec![pair("run", run.path.display().to_string()), pair("state", run.state.name().to_owned())];
     if let Some(s) = &run.setting {
-        rows.push(pair("data", format!("{}, {} bars, SHA-256 {}", s.data, s.bars, s.data_sha256)));
+        if s.markets.is_empty() {
+            rows.push(pair("data", format!("{}, {} bars, SHA-256 {}", s.data, s.bars, s.data_sha256)));
+        }
+        for m in &s.markets {
+            let text = format!("{}: {}, {} bars, SHA-256 {}", m.name, m.data, m.bars, m.data_sha256);
+            rows.push(pair("data", text));
+        }
         rows.push(pair("device", format!("{}, {}, {}", s.device, s.dtype, s.program)));
     }
     if let Some(c) = &run.config {
+        let of_each = match c.lists_markets() {
+            true if c.shares_policy() => " of all instruments",
+            true => " of each instrument",
+            false => "",
+        };
         rows.push(pair(
             "members",
-            format!("{}, epochs {} of {}, seed {}", c.population, run.epochs, c.epochs, c.seed),
+            format!("{}{}, epochs {} of {}, seed {}", c.population, of_each, run.epochs, c.epochs, c.seed),
         ));
     }
     rows.push(pair("written", format!("{} to {} UTC", minute(run.began), minute(run.last))));
@@ -143,15 +157,17 @@ fn windows(data: &DataConfig, run: &Run) -> Rows {
 fn selection(run: &Run) -> Rows {
     let mut rows: Rows = Vec::new();
     if !run.choices.is_empty() {
-        rows.push(["fold", "member", "epoch", "of", "return", ""].map(str::to_owned).to_vec());
+        rows.push(["instrument", "fold", "member", "epoch", "of", "return", ""].map(str::to_owned).to_vec());
     }
     rows.extend(run.choices.iter().map(|c| {
         let chosen = if c.chosen { "chosen" } else { "" };
         let percent = format!("{:.2} %", 100.0 * c.validation_return);
         let fold = c.fold.map(|f| f.to_string()).unwrap_or_default();
+        let number = run.config.as_ref().map_or(c.member, |config| config.number_of(c.member));
         vec![
+            c.market.clone().unwrap_or_default(),
             fold,
-            (c.member % FOLD_IDS).to_string(),
+            number.to_string(),
             c.epoch.to_string(),
             c.of.to_string(),
             percent,
@@ -160,9 +176,27 @@ fn selection(run: &Run) -> Rows {
     }));
     // A column for runs that walk forward.
     if !run.walks() {
+        rows.iter_mut().for_each(|row| drop(row.remove(1)));
+    }
+    // And one for instruments with members of their own.
+    if run.choices.iter().all(|c| c.market.is_none()) {
         rows.iter_mut().for_each(|row| drop(row.remove(0)));
     }
     rows
+}
+
+/// The chosen member of each of several instruments.
+fn beside(run: &Run, markets: &[(String, Figures)], all: bool) -> Rows {
+    let title = |(name, _): &(String, Figures)| match run.chosen_of(name).0 {
+        Some(number) => format!("{name}, member {number}"),
+        None => name.clone(),
+    };
+    let mut lines = vec![[String::new()].into_iter().chain(markets.iter().map(title)).collect::<Vec<_>>()];
+    for named in rows(all) {
+        let cell = |(name, f): &(String, Figures)| shown(f.get(run.chosen_of(name).1, named.key), named.unit);
+        lines.push([named.label.to_owned()].into_iter().chain(markets.iter().map(cell)).collect());
+    }
+    lines
 }
 
 /// Members beside one another up to so many; beyond it, the chosen one.

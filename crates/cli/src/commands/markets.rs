@@ -1,0 +1,53 @@
+//! What follows the last epoch of a run with several instruments: each one's test in a folder of its own, and a table across
+//! them.
+
+use super::{
+    finish::{Choice, FIGURES, Finish, REPORT, Tested, test},
+    place, table,
+};
+use crate::Failure;
+use foxhunt_report::{MarketLine, MarketsInput, PartLine, market_figures, write_markets};
+use foxhunt_train::Market;
+
+/// How members stand to instruments.
+const OWN: &str = "Each instrument has members of its own, trained, chosen and tested on it alone.";
+const SHARED: &str = "All instruments have the same members, each trained on all of them at once. Member and epoch were chosen by \
+                      the mean return over the instruments’ validation windows, and are tested on each.";
+
+/// Tests each instrument into its folder and writes the page across them; gives the lines for the terminal.
+pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failure> {
+    let mut lines = Vec::new();
+    for (number, markets) in x.markets.chunks(x.config.folds()).enumerate() {
+        let Some(name) = x.config.market_name(number) else { continue };
+        let out = x.folder.join(name);
+        std::fs::create_dir_all(&out).map_err(|e| Failure::file("make the folder", &out, &e))?;
+        let config = x.config.of_market(number);
+        let own: Vec<Choice> = choices.iter().filter(|c| c.is_of(name)).cloned().collect();
+        let tested = test(&Finish { out: &out, config: &config, markets, ..*x }, &own)?;
+        lines.extend(line(name, markets, tested));
+    }
+    let words = if x.config.shares_policy() { SHARED } else { OWN };
+    let input = MarketsInput { markets: &lines, words, config_toml: x.config_text };
+    let page = x.folder.join(REPORT);
+    write_markets(&page, &input)?;
+    place::write_json(&x.folder.join(FIGURES), &market_figures(&input)?)?;
+    Ok(format!("{}\nreport          {}", table::markets(&lines)?, page.display()))
+}
+
+fn line(name: &str, markets: &[Market], tested: Tested) -> Option<MarketLine> {
+    let Tested { ledger, member, chosen, mut baselines, .. } = tested;
+    let (first, last) = (markets.first()?, markets.last()?);
+    let closes = |from: usize, to: usize| [from, to - 1].map(|row| first.bars.close_ns[row]);
+    let (a, b) = (&first.splits, &last.splits);
+    let part = PartLine {
+        train: closes(a.train.start, b.train.end),
+        validation: closes(a.validation.start, b.validation.end),
+        test: closes(a.test.start, b.test.end),
+        chosen,
+        page: format!("{name}/{REPORT}"),
+        ledger,
+        member,
+    };
+    let hold = (!baselines.is_empty()).then(|| baselines.swap_remove(0))?;
+    Some(MarketLine { name: name.to_owned(), part, hold })
+}

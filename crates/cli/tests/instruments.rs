@@ -1,0 +1,340 @@
+//! Runs with several instruments: what they leave, going on after a stop, and what is said of one that can't be used.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{assert_same, command, files, foxhunt, sample, train};
+use foxhunt_backtest::{Backtest, TestWindow};
+use foxhunt_checkpoint::{RunFolder, apply};
+use foxhunt_core::DType;
+use foxhunt_data::{Instrument, LoadOptions, load};
+use foxhunt_device::Device;
+use foxhunt_train::{Config, Market};
+use serde_json::Value;
+use std::{fs, path::Path};
+#[cfg(unix)]
+use std::{
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+const TWO: &str = "population = 2\n[[data.markets]]\nname = 'eur'\nfiles = ['eurusd.csv']\n[[data.markets]]\nfiles = \
+                   ['gold_1.csv', 'gold_2.csv']\ninstrument = 'gold.toml'\nname = 'gold'\n";
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Two instruments: the sample, and its later half in two files under another name.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = sample(6000);
+    let lines: Vec<&str> = text.lines().collect();
+    let part = |from: usize, to: usize| [&lines[..1], &lines[from..to]].concat().join("\n") + "\n";
+    fs::write(at.join("eurusd.csv"), &text).unwrap();
+    fs::write(at.join("gold_1.csv"), part(3001, 4500)).unwrap();
+    fs::write(at.join("gold_2.csv"), part(4500, 6001)).unwrap();
+    let mut gold = foxhunt_data::presets::named("EUR/USD").unwrap();
+    gold.name = "GOLD".into();
+    gold.taker_fee_e7 += 100;
+    fs::write(at.join("gold.toml"), gold.to_toml().unwrap()).unwrap();
+    fs::write(at.join("two.toml"), TWO).unwrap();
+    folder
+}
+
+#[test]
+fn each_instrument_is_chosen_tested_and_put_into_one_table() {
+    let folder = folder();
+    let at = folder.path();
+    let done = train(at, "--config two.toml --out run").works();
+    let run = at.join("run");
+    let choices = json(&run.join("selection.json"));
+    let choices = choices.as_array().unwrap();
+    let figures = json(&run.join("figures.json"));
+    for (k, name) in ["eur", "gold"].into_iter().enumerate() {
+        let line = done.out.lines().find(|l| l.starts_with(name)).unwrap();
+        let own: Vec<&Value> = choices.iter().filter(|c| c["market"] == name).collect();
+        assert_eq!((own.len(), own.iter().filter(|c| c["chosen"] == true).count()), (2, 1));
+        // The table shows what the instrument's own ledger says of the member that its validation window chose.
+        let chosen = own.iter().position(|c| c["chosen"] == true).unwrap();
+        let ledger = foxhunt_ledger::Ledger::read(&run.join(name).join("ledger")).unwrap();
+        foxhunt_ledger::reconcile(&ledger).unwrap();
+        let rows = ledger.bars_of(chosen as u32);
+        let grown = rows.last().unwrap().equity as f64 / rows[0].equity as f64 - 1.0;
+        assert!(line.contains(&format!("{:.2} %", 100.0 * grown)) && line.contains("member"), "{line}");
+        let said = figures["markets"][k]["chosen_metrics"]["total_return"].as_f64().unwrap();
+        assert!((said - grown).abs() < 1e-12, "{said} and {grown}");
+        // Two members, two epochs: what was tried for this instrument.
+        assert_eq!(ledger.header.trials, 4);
+        assert_eq!(ledger.header.instrument, ["EUR/USD", "GOLD"][k]);
+        assert!(run.join(name).join("report.html").is_file());
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("href=\"gold/report.html\"") && !page.contains("NaN"));
+    let lines = fs::read_to_string(run.join("metrics.jsonl")).unwrap();
+    assert_eq!(lines.lines().filter(|l| l.contains("\"market\":\"gold\"")).count(), 4);
+    assert!(run.join("tensorboard/gold/member_000001").is_dir());
+
+    // An instrument alone, or named in another order, has the same files.
+    let alone = TWO.replace("[[data.markets]]\nname = 'eur'\nfiles = ['eurusd.csv']\n", "");
+    fs::write(at.join("alone.toml"), alone).unwrap();
+    train(at, "--config alone.toml --out alone").works();
+    for part in ["gold/ledger", "tensorboard/gold"] {
+        assert_same(&at.join("alone").join(part), &files(&run.join(part)), part);
+    }
+    let weights = |run: &Path| {
+        let mut all = files(&run.join("checkpoints"));
+        all.retain(|name, _| name.contains(&choices[2]["member"].to_string()));
+        all
+    };
+    assert_eq!(weights(&run).len(), 2);
+    assert!(weights(&run) == weights(&at.join("alone")));
+}
+
+#[test]
+fn commands_take_one_instrument_of_a_run() {
+    let folder = folder();
+    let at = folder.path();
+    train(at, "--config two.toml --out run").works();
+    let run = at.join("run");
+    for what in ["backtest run --out x", "act run", "verify leak run"] {
+        foxhunt(at, what).fails(1, &["run has the instruments eur, gold: name one with --market"]);
+    }
+    foxhunt(at, "act run --market silver").fails(1, &["run has no instrument silver", "eur, gold"]);
+    foxhunt(at, "backtest run --market gold --device cpu --out again").works();
+    assert_same(&at.join("again/ledger"), &files(&run.join("gold/ledger")), "the test again");
+    let same =
+        foxhunt(at, "backtest run --market gold --actions run/gold/ledger --device cpu --out replayed")
+            .works();
+    assert!(same.out.contains("come out as recorded"), "{}", same.out);
+    let act = foxhunt(at, "act run --market gold --member 1 --device cpu").works();
+    assert!(
+        act.out.starts_with("GOLD, close of ") && act.out.contains("member 1 after epoch"),
+        "{}",
+        act.out
+    );
+    let leak = foxhunt(at, "verify leak run --market gold --device cpu").works();
+    assert!(leak.out.contains("nothing depends on its future: passed"), "{}", leak.out);
+    let memory = foxhunt(at, "device --device cpu --memory run").works();
+    assert!(memory.out.contains("P 4"), "{}", memory.out);
+
+    let list = foxhunt(at, "runs list run").works();
+    assert!(list.out.contains("finished") && list.out.contains("2 instruments"), "{}", list.out);
+    let show = foxhunt(at, "runs show run").works();
+    for part in ["eur: eurusd.csv, 6000 bars", "gold: gold_1.csv", "2 of each instrument", "gold, member"] {
+        assert!(show.out.contains(part), "{part}: {}", show.out);
+    }
+    let json: Value = serde_json::from_str(&foxhunt(at, "runs show run --json").works().out).unwrap();
+    let figure = |name: &str| json["markets"][name]["total_return"].as_f64().unwrap();
+    assert_ne!(figure("eur"), figure("gold"));
+    let two = foxhunt(at, "runs compare run run");
+    assert!(two.code == 0 && two.err.contains("several instruments"), "{}{}", two.out, two.err);
+    fs::remove_file(run.join("gold/report.html")).unwrap();
+    let list = foxhunt(at, "runs list run").works();
+    assert!(list.out.contains("broken") && list.out.contains("gold/report.html is missing"), "{}", list.out);
+
+    // A run with one instrument has none to name.
+    train(at, "--data eurusd.csv --out plain").works();
+    foxhunt(at, "act plain --market eur").fails(1, &["leave --market eur out"]);
+}
+
+/// Stopped between two epochs and gone on with, it ends with the bytes of one that was left alone.
+#[cfg(unix)]
+#[test]
+fn several_instruments_go_on_to_the_same_bytes() {
+    go_on("--config two.toml", 8);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shared_policy_goes_on_to_the_same_bytes() {
+    go_on(SHARED, 4);
+}
+
+/// `lines`: of the metrics, of two epochs.
+#[cfg(unix)]
+fn go_on(options: &str, lines: usize) {
+    let folder = folder();
+    let at = folder.path();
+    let options = format!(
+        "train {options} --device cpu --save-every 0 --epochs 8 --set learn.collect=1024 --set learn.updates=16 --set \
+         learn.replay=2048"
+    );
+    foxhunt(at, &format!("{options} --out whole")).works();
+    let child = command(at)
+        .args(options.split_whitespace())
+        .args(["--out", "cut"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let cut = at.join("cut");
+    let began = Instant::now();
+    while fs::read_to_string(cut.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < lines {
+        assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let done = common::Done::new(&child.wait_with_output().unwrap(), "a run that was stopped".into());
+    done.fails(130, &["saved after epoch", "train --resume cut"]);
+    // Another file of one instrument is refused.
+    let own = fs::read(at.join("gold_2.csv")).unwrap();
+    let text: String = String::from_utf8_lossy(&own).lines().take(1000).map(|l| format!("{l}\n")).collect();
+    fs::write(at.join("gold_2.csv"), text).unwrap();
+    foxhunt(at, "train --device cpu --resume cut")
+        .fails(1, &["is not the data that the run was begun on (gold_1.csv"]);
+    fs::write(at.join("gold_2.csv"), own).unwrap();
+    foxhunt(at, "train --device cpu --save-every 0 --resume cut").works();
+    assert_same(&cut, &files(&at.join("whole")), "a run gone on with");
+}
+
+#[test]
+fn instruments_walk_forward() {
+    let folder = folder();
+    let at = folder.path();
+    let walk = "--config two.toml --set data.walk_forward.folds=2 --set data.walk_forward.validation_days=15 --set \
+                data.walk_forward.test_days=15 --out run";
+    let done = train(at, walk).works();
+    assert_eq!(done.out.matches("the chosen of each fold").count(), 2, "{}", done.out);
+    let run = at.join("run");
+    for part in [
+        "eur/fold_0/ledger",
+        "eur/fold_1/report.html",
+        "gold/fold_1/ledger",
+        "gold/ledger",
+        "gold/report.html",
+    ] {
+        assert!(run.join(part).exists(), "{part}");
+    }
+    let folds: Vec<Value> =
+        json(&run.join("selection.json")).as_array().unwrap().iter().map(|c| c["fold"].clone()).collect();
+    assert_eq!(folds, [0, 0, 1, 1, 0, 0, 1, 1]);
+    assert!(foxhunt(at, "runs list run").works().out.contains("2 instruments"));
+    assert!(foxhunt(at, "runs show run").works().out.contains("gold"));
+    let again = foxhunt(at, "backtest run --market gold --device cpu --out again");
+    assert!(again.code == 0 && again.err.contains("fold 1"), "{}", again.err);
+    assert_same(&at.join("again/ledger"), &files(&run.join("gold/fold_1/ledger")), "the last fold");
+}
+
+const SHARED: &str = "--config two.toml --set data.policy=shared --set data.validation_from=2017-10-01 --set \
+                      data.test_from=2017-11-01";
+
+/// One set of weights, chosen by the mean over both validation windows and tested on each.
+#[test]
+fn a_policy_is_shared() {
+    let folder = folder();
+    let at = folder.path();
+    let done = train(at, &format!("{SHARED} --out run")).works();
+    let run = at.join("run");
+    assert_eq!(
+        fs::read_to_string(run.join("metrics.jsonl")).unwrap().lines().count(),
+        4,
+        "two members, two epochs"
+    );
+    let choices = json(&run.join("selection.json"));
+    let choices = choices.as_array().unwrap();
+    assert_eq!(choices.iter().map(|c| c["member"].as_u64().unwrap()).collect::<Vec<_>>(), [0, 1]);
+    let chosen = choices.iter().position(|c| c["chosen"] == true).unwrap();
+    let words = format!("member {chosen} after epoch {}", choices[chosen]["epoch"]);
+    assert_eq!(done.out.matches(&words).count(), 2, "{}", done.out);
+    for name in ["eur", "gold"] {
+        let ledger = foxhunt_ledger::Ledger::read(&run.join(name).join("ledger")).unwrap();
+        foxhunt_ledger::reconcile(&ledger).unwrap();
+        assert_eq!((ledger.members(), ledger.header.trials), (2, 4));
+    }
+    let page = fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(page.contains("All instruments have the same members"));
+    // The score is the mean of what the same weights come to on each validation window.
+    let text = fs::read_to_string(run.join("config.toml")).unwrap();
+    let config = Config::resolve(Some(("config.toml", &text)), None, &[]).unwrap();
+    let gold = Instrument::from_toml(&fs::read_to_string(at.join("gold.toml")).unwrap()).unwrap();
+    let bars = |file: &str, instrument: Option<Instrument>| {
+        let options = LoadOptions { instrument, ..Default::default() };
+        load(at.join(file).to_str().unwrap(), &options).unwrap()
+    };
+    let both = bars("gold_1.csv", Some(gold.clone())).append(bars("gold_2.csv", Some(gold))).unwrap();
+    let markets = Market::all(vec![bars("eurusd.csv", None), both], &config).unwrap();
+    let device = Device::cpu();
+    let saves = RunFolder::list_saves(&run).unwrap();
+    for (choice, id) in choices.iter().zip([0, 1]) {
+        let save = saves.iter().find(|s| Some(s.epoch()) == choice["epoch"].as_u64()).unwrap();
+        let weights = save.load_weights(id).unwrap();
+        let returns = markets.iter().map(|market| {
+            let window = TestWindow::validation(market);
+            let backtest = Backtest::new(&device, DType::F32, &config, market, window).unwrap();
+            let ledger =
+                backtest.agents(&[id], |runtime, net| Ok(apply(runtime, net, 0, &weights)?)).unwrap();
+            ledger.bars.last().unwrap().equity as f64 / ledger.bars[0].equity as f64 - 1.0
+        });
+        let mean = returns.sum::<f64>() / 2.0;
+        assert!((choice["validation_return"].as_f64().unwrap() - mean).abs() < 1e-15, "{choice} {mean}");
+    }
+    foxhunt(at, "backtest run --market gold --device cpu --out again").works();
+    assert_same(&at.join("again/ledger"), &files(&run.join("gold/ledger")), "the test again");
+    assert!(foxhunt(at, "act run --market gold --device cpu").works().out.contains(&words));
+    foxhunt(at, "verify leak run --market eur --device cpu").works();
+    let list = foxhunt(at, "runs list run").works();
+    let mean = choices[chosen]["validation_return"].as_f64().unwrap();
+    assert!(list.out.contains(&format!("{:.2} %", 100.0 * mean)), "{}", list.out);
+    let show = foxhunt(at, "runs show run").works();
+    assert!(show.out.contains("2 of all instruments") && show.out.contains("gold, member"), "{}", show.out);
+    // Windows of other dates, and fewer environments than instruments.
+    train(at, "--config two.toml --set data.policy=shared --out x")
+        .fails(3, &["data.policy: the train window of gold"]);
+    train(at, &format!("{SHARED} --set learn.envs=1 --out x")).fails(3, &["learn.envs is 1", "at least 2"]);
+    train(at, "--data eurusd.csv --set data.policy=shared --out x")
+        .fails(3, &["data.policy is shared", "data.markets"]);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_file_and_key() {
+    let folder = folder();
+    let at = folder.path();
+    let refused = |code: i32, text: &str, more: &str, words: &[&str]| {
+        fs::write(at.join("bad.toml"), text).unwrap();
+        train(at, &format!("--config bad.toml {more} --out x")).fails(code, words);
+        assert!(!at.join("x").exists());
+    };
+    let with = |from: &str, to: &str| {
+        assert!(TWO.contains(from));
+        TWO.replace(from, to)
+    };
+    refused(
+        3,
+        &with("'gold'\n", "'eur'\n"),
+        "",
+        &["bad.toml, line 5: data.markets[1].name is eur, as is data.markets[0]'s"],
+    );
+    refused(
+        3,
+        &with("instrument =", "instrumnt ="),
+        "",
+        &["data.markets[1]: there is no key 'instrumnt': did you mean instrument?"],
+    );
+    refused(3, &with("'gold.toml'", "'XYZ/ABC/D'"), "", &["data.markets[1] (gold, gold_1.csv)", "XYZ/ABC/D"]);
+    refused(3, &with("'gold_2.csv'", "'gold_3.csv'"), "", &["data.markets[1] (gold", "gold_3.csv"]);
+    refused(3, TWO, "--data eurusd.csv", &["--data and data.markets both name files"]);
+    fs::write(at.join("short.csv"), sample(150)).unwrap();
+    refused(
+        3,
+        &with("'gold_1.csv', 'gold_2.csv'", "'short.csv'"),
+        "",
+        &["data.markets[1] (gold, short.csv)"],
+    );
+    refused(
+        3,
+        TWO,
+        "--set data.validation_from=2017-03-01 --set data.test_from=2017-03-20",
+        &["data.markets[1] (gold, gold_1.csv)", "data.validation_from", "2017-03-01"],
+    );
+    refused(3, TWO, "--set market.leverage=1000", &["data.markets[0] (eur", "market.leverage is 1000"]);
+    // Files of two instruments are not one.
+    fs::copy(at.join("gold_2.csv"), at.join("GBPUSD.csv")).unwrap();
+    train(at, "--data eurusd.csv GBPUSD.csv --out x").fails(3, &["GBPUSD.csv", "data.markets"]);
+    for (command, more) in [("compare", "--out x"), ("features", "--out x.parquet")] {
+        let set = "--set data.markets=[{files=['eurusd.csv']}]";
+        foxhunt(at, &format!("{command} {set} {more}")).fails(1, &["takes one instrument", "data.markets"]);
+    }
+}
