@@ -49,6 +49,8 @@ FAULTS = [
     ("borrow interest overwritten", "market/step.cuh", "a.financing += cost;", "a.financing = cost;", MARKET),
     ("cash below zero after fees", "market/account.cuh",
      "(i128)(equity - commission(r, n, price, rate_e7)) * ONE_E7", "(i128)equity * ONE_E7", MARKET),
+    ("a position carried over a session's close", "market/step.cuh",
+     "  if (ends_session(bar)) close_out(r, a, bar, FILL_SESSION, rec);\n", "", MARKET),
     ("unlimited size", "market/fill.cuh",
      "const i64 capacity = mul_div(volume, r.cap_e4, 10000, DOWN);", "const i64 capacity = (i64)1 << 31;", MARKET),
     ("seed ignored, all environments replay one path", "env/environment.cuh",

@@ -110,6 +110,7 @@ fn fill_row(member: u32, bar: u32, raw: &RawFill) -> Result<FillRow, BacktestErr
         FillKind::LiquidationAtOpen => (Leg::Liquidation, FillReason::LiquidationAtOpen),
         FillKind::LiquidationInBar => (Leg::Liquidation, FillReason::LiquidationInBar),
         FillKind::End => (Leg::CloseOut, FillReason::EndOfTest),
+        FillKind::Session => (Leg::CloseOut, FillReason::SessionClose),
     };
     Ok(FillRow {
         member,

@@ -40,8 +40,28 @@ fn share(rules: &Rules, level: usize) -> f64 {
     (level as f64 - 4.0) / 4.0 * f64::from(rules.leverage_e4) / 1e4
 }
 
+/// The level without a position.
+const FLAT_LEVEL: usize = 4;
+
+/// How a level is best reached: the action, and the level before it.
+#[derive(Clone, Copy)]
+struct Move {
+    taken: usize,
+    from: usize,
+}
+
+/// The largest value's level; flat where several are equal.
+fn best_of(value: &[f64; LEVELS]) -> usize {
+    (0..LEVELS).fold(FLAT_LEVEL, |best, l| if value[l] > value[best] { l } else { best })
+}
+
+/// Log return of closing a level at the close of `bar`.
+fn closing(rules: &Rules, bar: &Bar, level: usize) -> f64 {
+    let held = share(rules, level).abs();
+    (-held * (market_cost(rules, bar, bar, held) + rate(rules.taker_fee_e7))).ln_1p()
+}
+
 fn best_path(rules: &Rules, bars: &[Bar]) -> Vec<[u8; 3]> {
-    const FLAT_LEVEL: usize = 4;
     let mut value = [f64::NEG_INFINITY; LEVELS];
     value[FLAT_LEVEL] = 0.0;
     // For each decision, where each level is best reached from.
@@ -49,29 +69,34 @@ fn best_path(rules: &Rules, bars: &[Bar]) -> Vec<[u8; 3]> {
     for pair in bars.windows(2) {
         let step = Step::new(rules, &pair[0], &pair[1]);
         let mut next = [f64::NEG_INFINITY; LEVELS];
-        let mut best = [FLAT_LEVEL; LEVELS];
+        let mut best: [Move; LEVELS] = std::array::from_fn(|to| Move { taken: to, from: FLAT_LEVEL });
         for (to, (value_to, best_to)) in next.iter_mut().zip(&mut best).enumerate() {
             for (at, value_at) in value.iter().enumerate() {
                 let total = value_at + step.gain(share(rules, at), share(rules, to));
                 if total > *value_to {
-                    (*value_to, *best_to) = (total, at);
+                    (*value_to, best_to.from) = (total, at);
                 }
             }
+        }
+        if pair[1].ends_session() {
+            // All levels end flat, the best of them for what follows.
+            let closed: [f64; LEVELS] =
+                std::array::from_fn(|level| next[level] + closing(rules, &pair[1], level));
+            let most = best_of(&closed);
+            next = [f64::NEG_INFINITY; LEVELS];
+            (next[FLAT_LEVEL], best[FLAT_LEVEL]) = (closed[most], best[most]);
         }
         value = next;
         from.push(best);
     }
-    if let Some(last) = bars.last() {
-        for (level, v) in value.iter_mut().enumerate() {
-            let held = share(rules, level).abs();
-            *v += (-held * (market_cost(rules, last, last, held) + rate(rules.taker_fee_e7))).ln_1p();
-        }
+    if let Some(last) = bars.last().filter(|last| !last.ends_session()) {
+        value.iter_mut().enumerate().for_each(|(level, v)| *v += closing(rules, last, level));
     }
-    let mut level = (0..LEVELS).fold(FLAT_LEVEL, |best, l| if value[l] > value[best] { l } else { best });
+    let mut level = best_of(&value);
     let mut path = Vec::with_capacity(from.len());
     for best in from.iter().rev() {
-        path.push([level as u8, AT_OPEN[0], AT_OPEN[1]]);
-        level = best[level];
+        path.push([best[level].taken as u8, AT_OPEN[0], AT_OPEN[1]]);
+        level = best[level].from;
     }
     path.reverse();
     path
@@ -120,7 +145,7 @@ impl<'a> Step<'a> {
             bar,
             to_open: (open - before) / before,
             to_close: (close - open) / open,
-            years: (f64::from(bar.gap_seconds) + f64::from(bar.bar_seconds)) / 31_536_000.0,
+            years: (f64::from(bar.gap_seconds) + f64::from(bar.seconds())) / 31_536_000.0,
         }
     }
 
@@ -178,5 +203,20 @@ mod tests {
         assert_eq!(exposures(&[10_000, 10_100, 10_095, 10_200]), [8, 8, 8], "a dip of 5 bp is held through");
         assert_eq!(exposures(&[10_000, 9_900, 9_910, 9_800]), [0, 0, 0]);
         assert_eq!(exposures(&[10_000]), [0_u8; 0]);
+    }
+
+    /// 30 bp over two bars pay for one way in and out, and not for two: nor for a second one in the bar after the session's end.
+    #[test]
+    fn nothing_is_held_over_a_sessions_end() {
+        let closes = [10_000, 10_015, 10_030, 10_045];
+        let path = |ends: &[usize]| -> Vec<u8> {
+            let mut bars: Vec<Bar> =
+                (0..4_usize).map(|k| bar(closes[k.saturating_sub(1)], closes[k])).collect();
+            ends.iter().for_each(|&k| bars[k].bar_seconds |= foxhunt_market::SESSION_END);
+            best_path(&rules(), &bars).into_iter().map(|a| a[0]).collect()
+        };
+        assert_eq!(path(&[]), [8, 8, 8]);
+        assert_eq!(path(&[2]), [8, 8, 4]);
+        assert_eq!(path(&[1, 2, 3]), [4, 4, 4]);
     }
 }

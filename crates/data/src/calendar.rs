@@ -72,6 +72,44 @@ impl Bars {
     }
 }
 
+impl Bars {
+    /// Whether positions are closed at each bar's close, where the instrument asks for it ([`crate::Session::flat_by_close`]): T
+    /// rows, or none where it does not.
+    ///
+    /// A bar ends its session if it closes at or after the session's regular end, or if the next bar belongs to another
+    /// session: that is how early closes show. Bars outside the regular hours each end one, so that nothing is held from one to
+    /// the next. The last bar of all is judged by the clock alone.
+    ///
+    /// # Errors
+    /// [`DataError::File`](crate::DataError) for bars longer than a day, [`DataError::Instrument`] if the zone is unknown.
+    pub fn session_ends(&self) -> Result<Vec<bool>, DataError> {
+        let session = &self.instrument.session;
+        if !session.flat_by_close {
+            return Ok(Vec::new());
+        }
+        if self.source.bar_seconds > DAY_S {
+            let problem = format!(
+                "has bars of {} seconds, and positions are to be flat by each day's close",
+                self.source.bar_seconds
+            );
+            return Err(DataError::file(
+                &self.source.path,
+                problem,
+                "give bars of a day or less, or leave session.flat_by_close out",
+            ));
+        }
+        let clock = self.session_clock()?;
+        let day = |c: &SessionClock| c.inside_s.div_euclid(DAY_S);
+        let after = clock.iter().skip(1).map(|next| Some(day(next))).chain([None]);
+        let over = |c: &SessionClock| c.close_s - day(c) * DAY_S >= i64::from(session.length_s);
+        Ok(clock
+            .iter()
+            .zip(after)
+            .map(|(c, next)| over(c) || next.is_some_and(|next| next != day(c)))
+            .collect())
+    }
+}
+
 const DAY_S: i64 = 86_400;
 
 /// Seconds since 1970-01-01 00:00 that a wall clock shows at a moment, rounded down.
@@ -106,8 +144,12 @@ mod tests {
     #[test]
     fn daylight_saving_shifts_no_day() {
         let mut bars = crate::sample().slice(0..6);
-        bars.instrument.session =
-            crate::Session { time_zone: "America/New_York".into(), day_start_s: 61_200, length_s: 86_400 };
+        bars.instrument.session = crate::Session {
+            time_zone: "America/New_York".into(),
+            day_start_s: 61_200,
+            length_s: 86_400,
+            flat_by_close: false,
+        };
         let closes = ["03-10T22", "03-12T22", "03-13T21", "03-13T22", "11-06T22", "11-06T23"];
         let ns = |t: &str| crate::parse_moment(&format!("2017-{t}:00:00Z")).unwrap();
         bars.close_ns = closes.map(ns).to_vec();
@@ -129,7 +171,8 @@ mod tests {
         let sunday = 1_483_308_000_000_000_000;
         let monday = 17_168;
         let mut days = |zone: &str, day_start_s, length_s, closes: [i64; 6]| {
-            bars.instrument.session = crate::Session { time_zone: zone.into(), day_start_s, length_s };
+            bars.instrument.session =
+                crate::Session { time_zone: zone.into(), day_start_s, length_s, flat_by_close: false };
             bars.close_ns = closes.map(|h| sunday + h * hour).to_vec();
             bars.session_days().unwrap().iter().map(|d| d - monday).collect::<Vec<_>>()
         };
@@ -139,5 +182,32 @@ mod tests {
         assert_eq!(days("UTC", 0, 86_400, [-22, 0, 1, 2, 3, 26]), [-2, -1, -1, -1, 0, 0]);
         // US shares from 9:30 to 16:00: after hours still belong to the day, and so does the night.
         assert_eq!(days("America/New_York", 34_200, 23_400, [17, 23, 24, 39, 41, 42]), [0, 0, 0, 0, 1, 1]);
+    }
+
+    /// US shares from 9:30 to 16:00 in New York, bars of half an hour, in UTC.
+    #[test]
+    fn sessions_end_by_the_clock_and_where_the_file_goes_on_in_another() {
+        let ns = |t: &str| crate::parse_moment(&format!("2017-01-{t}:00Z")).unwrap();
+        let mut bars = crate::sample().slice(0..8);
+        bars.source.bar_seconds = 1_800;
+        let session = |length_s, flat_by_close| crate::Session {
+            time_zone: "America/New_York".into(),
+            day_start_s: 34_200,
+            length_s,
+            flat_by_close,
+        };
+        // The last bar of the 3rd; after hours; before hours of the 4th; its first; an early close; the 5th, and its end.
+        let closes =
+            ["03T20:30", "03T21:00", "03T21:30", "04T14:00", "04T15:00", "04T18:00", "05T15:00", "05T20:30"];
+        bars.close_ns = closes.map(ns).to_vec();
+        bars.instrument.session = session(23_400, true);
+        assert_eq!(bars.session_ends().unwrap(), [false, true, true, true, false, true, false, false]);
+        // What comes after the last bar is not known.
+        assert_eq!(bars.slice(0..6).session_ends().unwrap(), [false, true, true, true, false, false]);
+        bars.instrument.session = session(23_400, false);
+        assert!(bars.session_ends().unwrap().is_empty());
+        bars.instrument.session = session(23_400, true);
+        bars.source.bar_seconds = 604_800;
+        assert!(bars.session_ends().unwrap_err().to_string().contains("bars of 604800 seconds"));
     }
 }

@@ -29,6 +29,9 @@ pub struct Session {
     pub day_start_s: i32,
     /// Length of the regular session in seconds; 86,400 where the market does not close within the day.
     pub length_s: i32,
+    /// Whether positions are closed at a session's last close ([`Bars::session_ends`](crate::Bars::session_ends)).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flat_by_close: bool,
 }
 
 /// One traded instrument. All fields are exact: integers or decimals, no float.
@@ -265,6 +268,14 @@ impl Instrument {
                 return refuse(field, format!("{value} is out of range"), &fix);
             }
         }
+        if self.session.flat_by_close && self.session.length_s >= 86_400 {
+            let problem = "true needs sessions that end, and one of 86400 seconds never does";
+            return refuse(
+                "session.flat_by_close",
+                problem.into(),
+                "give a shorter length_s, or leave it out",
+            );
+        }
         if self.preset_volume_lots_per_hour < 1 {
             let problem = format!("{} is below 1", self.preset_volume_lots_per_hour);
             return refuse("preset_volume_lots_per_hour", problem, "give the lots that trade in an hour");
@@ -346,6 +357,12 @@ mod tests {
                 &["taker_fee_e7: invalid type", "expected i32"],
             ),
             ("maker_fee_e7 = 90", "maker_fees = 1", "maker_fee_e7", &["maker_fees"]),
+            (
+                "82800                 # 23 hours\nflat_by_close = false",
+                "86400\nflat_by_close = true",
+                "flat_by_close",
+                &["field session.flat_by_close: \"true\" needs sessions that end"],
+            ),
         ] {
             let wrong = text.replace(from, to);
             assert_ne!(wrong, text, "{from}");

@@ -49,7 +49,12 @@ pub fn fx(base: &str, quote: &str) -> Instrument {
         preset_volume_lots_per_hour: 1_000_000,
         start_cash,
         stamp_time_zone: "UTC".into(),
-        session: Session { time_zone: "America/New_York".into(), day_start_s: 61_200, length_s: 86_400 },
+        session: Session {
+            time_zone: "America/New_York".into(),
+            day_start_s: 61_200,
+            length_s: 86_400,
+            flat_by_close: false,
+        },
     }
 }
 
@@ -89,7 +94,7 @@ pub fn bitcoin(symbol: &str, quote: &str) -> Instrument {
         preset_volume_lots_per_hour: 1_000_000,
         start_cash: Decimal::from(100_000),
         stamp_time_zone: "UTC".into(),
-        session: Session { time_zone: "UTC".into(), day_start_s: 0, length_s: 86_400 },
+        session: Session { time_zone: "UTC".into(), day_start_s: 0, length_s: 86_400, flat_by_close: false },
     }
 }
 
@@ -182,7 +187,12 @@ pub fn future(symbol: &str) -> Option<Instrument> {
         preset_volume_lots_per_hour: c.contracts_per_hour,
         start_cash: Decimal::from(1_000_000),
         stamp_time_zone: "America/Chicago".into(),
-        session: Session { time_zone: "America/Chicago".into(), day_start_s: 61_200, length_s: 82_800 },
+        session: Session {
+            time_zone: "America/Chicago".into(),
+            day_start_s: 61_200,
+            length_s: 82_800,
+            flat_by_close: false,
+        },
     })
 }
 
@@ -251,7 +261,12 @@ pub fn us_equity(symbol: &str) -> Instrument {
         preset_volume_lots_per_hour: 100_000,
         start_cash: Decimal::from(100_000),
         stamp_time_zone: "America/New_York".into(),
-        session: Session { time_zone: "America/New_York".into(), day_start_s: 34_200, length_s: 23_400 },
+        session: Session {
+            time_zone: "America/New_York".into(),
+            day_start_s: 34_200,
+            length_s: 23_400,
+            flat_by_close: false,
+        },
     }
 }
 

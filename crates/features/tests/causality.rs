@@ -94,8 +94,12 @@ fn no_feature_reads_a_later_bar() {
 fn no_feature_of_a_higher_timeframe_reads_a_later_bar() {
     let round_the_clock = sample().slice(0..500);
     let mut shares = round_the_clock.clone();
-    shares.instrument.session =
-        Session { time_zone: "America/New_York".into(), day_start_s: 34_200, length_s: 23_400 };
+    shares.instrument.session = Session {
+        time_zone: "America/New_York".into(),
+        day_start_s: 34_200,
+        length_s: 23_400,
+        flat_by_close: false,
+    };
     let clock = shares.close_local().unwrap();
     let open: Vec<usize> = (0..500).filter(|&i| (34_200..=61_200).contains(&clock[i].second)).collect();
     let pick = |x: &[i64]| open.iter().map(|&i| x[i]).collect::<Vec<i64>>();

@@ -136,7 +136,7 @@ fn instrument(kind: &Kind) -> Instrument {
         preset_volume_lots_per_hour: VOLUME,
         start_cash: Decimal::from(100_000_000),
         stamp_time_zone: "UTC".into(),
-        session: Session { time_zone: "UTC".into(), day_start_s: 0, length_s: 86_400 },
+        session: Session { time_zone: "UTC".into(), day_start_s: 0, length_s: 86_400, flat_by_close: false },
     }
 }
 

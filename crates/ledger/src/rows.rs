@@ -74,7 +74,7 @@ pub enum Leg {
     Stop,
     /// A liquidation.
     Liquidation,
-    /// The close-out at the end of a backtest.
+    /// The close-out at a session's last close, or at the end of a backtest.
     CloseOut,
 }
 
@@ -93,6 +93,8 @@ pub enum FillReason {
     LiquidationInBar,
     /// The backtest ended.
     EndOfTest,
+    /// The session ended, and nothing is held over its close.
+    SessionClose,
 }
 
 /// Gives an enumeration one word per variant: for the files and for people.
@@ -147,6 +149,7 @@ words!(FillReason {
     LiquidationAtOpen => "liquidation_at_open",
     LiquidationInBar => "liquidation_in_bar",
     EndOfTest => "end_of_test",
+    SessionClose => "session_close",
 });
 
 impl FillReason {
@@ -156,7 +159,7 @@ impl FillReason {
             Self::Order => matches!(leg, Leg::Open | Leg::Twap | Leg::Maker),
             Self::StopAtOpen | Self::StopInBar => leg == Leg::Stop,
             Self::LiquidationAtOpen | Self::LiquidationInBar => leg == Leg::Liquidation,
-            Self::EndOfTest => leg == Leg::CloseOut,
+            Self::EndOfTest | Self::SessionClose => leg == Leg::CloseOut,
         }
     }
 

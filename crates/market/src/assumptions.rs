@@ -72,6 +72,14 @@ impl RuleBook {
                 decimal(self.stop_atr_e4.into(), 4)
             )
         });
+        if self.flat_by_close {
+            out.push(
+                "What is held at the last close of a session is closed there, whatever the volume, with half-spread, impact and \
+                 fee. Which bar is a session's last is told by the clock and by where the file goes on in another session: it is \
+                 taken as known, as from the exchange's calendar."
+                    .into(),
+            );
+        }
         out.push(
             "Within a bar what adds to a position fills before the adverse move and what reduces it after; a stop or \
              liquidation cancels the rest of the order."
@@ -168,6 +176,9 @@ mod tests {
         for unsaid in ["Maker orders", "maker order", "IOC orders"] {
             assert!(!market.contains(unsaid), "{unsaid:?} is in\n{market}");
         }
+        assert!(!text.contains("last close of a session"));
+        let flat = RuleBook { flat_by_close: true, ..RuleBook::default() }.assumptions().join("\n");
+        assert!(flat.contains("What is held at the last close of a session is closed there"), "{flat}");
         let quotes = RuleBook { quotes: true, volume_from_file: false, ..RuleBook::default() };
         let text = quotes.assumptions().join("\n");
         assert!(text.contains("buyers pay the ask") && text.contains("a preset's is assumed"), "{text}");

@@ -14,6 +14,7 @@ pub use bar_table::{BarColumns, BarTable, TableError};
 pub use book::{BookError, CashFlowBook};
 pub use foxhunt_kernels::env::Context;
 pub use foxhunt_kernels::market::{
-    Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, MAX_FILLS, OrderEnd, Rules, flag,
+    Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, MAX_FILLS, OrderEnd, Rules,
+    SESSION_END, flag,
 };
 pub use rule_book::{FinancingBase, OrderTypes, RuleBook, RuleError, new_account};

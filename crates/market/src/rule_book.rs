@@ -82,6 +82,8 @@ pub struct RuleBook {
     pub stop_atr_e4: i32,
     /// Which order types are sent.
     pub orders: OrderTypes,
+    /// Whether bars that end a session close what is held; which ones do is in the bar table ([`crate::SESSION_END`]).
+    pub flat_by_close: bool,
     /// Cash at the start, money.
     pub start_cash: i64,
     /// Equity at which an account counts as ruined, as a share of the start, 1e-4.
@@ -130,6 +132,7 @@ impl Default for RuleBook {
             financing_base: FinancingBase::WholeNotional,
             stop_atr_e4: 0,
             orders: OrderTypes::All,
+            flat_by_close: false,
             start_cash: 10_000_000,
             ruin_e4: 5_000,
         }

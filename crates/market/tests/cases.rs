@@ -5,7 +5,9 @@
 mod common;
 
 use common::decide;
-use foxhunt_market::{Account, Bar, Exit, FillKind, OrderEnd, RuleBook, Rules, flag, new_account};
+use foxhunt_market::{
+    Account, Bar, Exit, FillKind, OrderEnd, RuleBook, Rules, SESSION_END, flag, new_account,
+};
 
 const MARKET: u8 = 0;
 const MAKER: u8 = 1;
@@ -361,4 +363,53 @@ fn case_21_small_orders_are_dropped() {
         [e(0), MARKET, AGGRESSIVE],
     );
     assert_eq!((done.row.order, done.account.position), (-100, 0));
+}
+
+/// A session's last close: what is held after the bar's order is closed at C -+ (h + i), i of the whole position by what is known
+/// at that close; fees by hand. Long 100 of basis 1,000,000 closes at 10,050 - 5 - 2 = 10,043.
+#[test]
+fn a_sessions_last_close_closes_what_is_held() {
+    let r = rules(10_000);
+    let last = Bar { bar_seconds: SESSION_END, ..x() };
+    // The position is what the target asks for, so that nothing else trades: 100 lots of 10,000 at an equity of 10,000,000.
+    let held = decide(&r, &holding(10_000_000, 100, 1_000_000), &seen(), &last, [e(4), MARKET, AGGRESSIVE]);
+    let leg = held.fills[0];
+    assert_eq!((held.fills.len(), leg.kind, leg.lots, leg.price), (1, FillKind::Session as u8, -100, 10_043));
+    assert_eq!((leg.reference4, leg.close, leg.half_spread, leg.impact4), (40_200, 10_050, 5, 8));
+    // ceil(100 x 10,043 x 10 x 5,000 / 1e7) = ceil(5,021.5).
+    assert_eq!((leg.fee, held.row.realised, held.row.cash), (5_022, 43_000, 10_000_000 + 43_000 - 5_022));
+    assert_eq!((held.row.position, held.row.basis, held.row.bars), (0, 0, 0));
+    assert_eq!((held.row.order, held.row.order_end), (0, OrderEnd::None as u8), "no order of the agent's");
+    // The worst price is the one that the position met: the low.
+    assert_eq!((held.row.worst, held.row.worst_equity), (9_985, 10_000_000 + (998_500 - 1_000_000) * 10));
+    // Short: at 10,057, and the volume of the bar is no bound.
+    let dry = Bar { volume: 0, ..last };
+    let short =
+        decide(&r, &holding(10_000_000, -100, -1_000_000), &seen(), &dry, [e(-4), MARKET, AGGRESSIVE]);
+    assert_eq!((short.fills[0].lots, short.fills[0].price, short.row.position), (100, 10_057, 0));
+    // What opens in the bar is closed at its end: a day's trade, with both its costs.
+    let traded = decide(&r, &new_account(&r), &seen(), &last, [e(4), MARKET, AGGRESSIVE]);
+    let prices: Vec<_> = traded.fills.iter().map(|f| (f.kind, f.lots, f.price)).collect();
+    assert_eq!(prices, [(FillKind::Open as u8, 100, 10_027), (FillKind::Session as u8, -100, 10_043)]);
+    assert_eq!(traded.row.cash, 10_000_000 + 16_000 - 5_014 - 5_022);
+    assert_eq!((traded.row.order_end, traded.account.fill_share), (OrderEnd::Filled as u8, 255));
+    // Quote bars: sold at the bid's close less the impact, which is half the quoted spread and the impact from the middle.
+    let quoted = Rules { quotes: 1, ..r };
+    let apart = |bar: Bar| Bar { ask: bar.bid.map(|p| p + 6), ..bar };
+    let sold = decide(
+        &quoted,
+        &holding(10_000_000, 100, 1_000_000),
+        &apart(seen()),
+        &apart(last),
+        [e(4), MARKET, 2],
+    );
+    assert_eq!((sold.fills[0].price, sold.fills[0].half_spread, sold.fills[0].close), (10_048, 3, 10_053));
+    // Its length is what it was: financing is of seconds, and the bit is none.
+    let hours = |bar_seconds| {
+        let bar = Bar { bar_seconds, ..x() };
+        decide(&r, &holding(10_000_000, 100, 1_000_000), &seen(), &bar, [e(4), MARKET, AGGRESSIVE])
+            .row
+            .financing
+    };
+    assert_eq!(hours(3_600 | SESSION_END), hours(3_600));
 }

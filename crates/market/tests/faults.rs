@@ -4,7 +4,9 @@
 mod common;
 
 use common::{Member, Rig, builds, decide};
-use foxhunt_market::{Account, Bar, Exit, FillKind, OrderEnd, RuleBook, Rules, flag, new_account};
+use foxhunt_market::{
+    Account, Bar, Exit, FillKind, OrderEnd, RuleBook, Rules, SESSION_END, flag, new_account,
+};
 
 const MARKET: u8 = 0;
 const MAKER: u8 = 1;
@@ -261,4 +263,29 @@ fn an_account_that_was_ruined_is_left_alone() {
         rig.step();
         assert_eq!((rig.accounts()[0], rig.rows()[1].flags), (ruined, 0));
     }
+}
+
+/// Flat by close, and the faults that come near it: a stop of the same bar that fires too, a flip whose second leg is forgotten, and
+/// a position that the gap to the next session moves.
+#[test]
+fn nothing_is_carried_over_a_sessions_close() {
+    let r = rules();
+    let ends = |bar: Bar| Bar { bar_seconds: bar.bar_seconds | SESSION_END, ..bar };
+    // The stop closes first; there is nothing left to close twice.
+    let account = Account { stop_distance: 100, ..long(100, 1_000_000) };
+    let done =
+        decide(&r, &account, &flat_at(10_000), &ends(bar(9_990, 10_000, 9_850, 9_860)), [8, MARKET, 2]);
+    assert_eq!(done.fills.iter().map(|f| f.kind).collect::<Vec<_>>(), [FillKind::StopInBar as u8]);
+    // A flip at the open: the leg that closes, the leg that opens, and that one closed.
+    let flip = decide(&r, &long(100, 1_000_000), &flat_at(10_000), &ends(flat_at(10_000)), [0, MARKET, 2]);
+    let lots: Vec<_> = flip.fills.iter().map(|f| (f.kind, f.lots)).collect();
+    assert_eq!(lots[0], (FillKind::Open as u8, -100));
+    assert_eq!((lots.len(), lots[2].0, lots[2].1), (3, FillKind::Session as u8, -lots[1].1));
+    // The next session opens 20 % lower. Whoever held over the close loses that; a flat account has nothing to lose.
+    let crash = Bar { gap_seconds: 61_200, ..flat_at(8_000) };
+    let next = |account: &Account| decide(&r, account, &flat_at(10_000), &crash, [4, MARKET, 2]).row.equity;
+    let of_day = |bar: Bar| decide(&r, &new_account(&r), &flat_at(10_000), &bar, [8, MARKET, 2]).account;
+    let (flat, planted) = (of_day(ends(flat_at(10_000))), of_day(flat_at(10_000)));
+    assert_eq!((flat.position, next(&flat)), (0, flat.cash));
+    assert!(planted.position > 0 && next(&planted) < flat.cash - 1_900_000);
 }

@@ -41,6 +41,7 @@ fn leg(byte: u8) -> (Leg, FillReason) {
         FillKind::LiquidationAtOpen => (Leg::Liquidation, FillReason::LiquidationAtOpen),
         FillKind::LiquidationInBar => (Leg::Liquidation, FillReason::LiquidationInBar),
         FillKind::End => (Leg::CloseOut, FillReason::EndOfTest),
+        FillKind::Session => (Leg::CloseOut, FillReason::SessionClose),
     }
 }
 

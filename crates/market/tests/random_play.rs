@@ -10,7 +10,9 @@ use common::{
 };
 use foxhunt_core::DType;
 use foxhunt_device::Isa;
-use foxhunt_market::{Account, CashFlowBook, FillRow, LedgerRow, MAX_FILLS, flag, new_account, reference};
+use foxhunt_market::{
+    Account, CashFlowBook, FillKind, FillRow, LedgerRow, MAX_FILLS, flag, new_account, reference,
+};
 
 /// The ledger of a whole play, rows and fills `[P, capacity, E, …]`, and the accounts at its end.
 #[derive(PartialEq)]
@@ -63,6 +65,13 @@ fn check(p: &Play, ledger: &Ledger, seen: &mut Met) {
                 book.enter(&row, legs, reference::mark(&bars[t + 1])).unwrap();
                 account = said.account;
                 seen.count(&row, legs);
+                if bars[t + 1].ends_session() {
+                    assert_eq!((row.position, row.basis, row.bars, row.stop_distance), (0, 0, 0, 0));
+                    let closed = legs[..usize::from(row.fills)]
+                        .last()
+                        .is_some_and(|l| l.kind == FillKind::Session as u8);
+                    seen.sessions[usize::from(!closed)] += 1;
+                }
                 if row.flags & flag::TERMINATED != 0 {
                     break;
                 }
@@ -74,7 +83,9 @@ fn check(p: &Play, ledger: &Ledger, seen: &mut Met) {
 #[derive(Default, Debug)]
 struct Met {
     steps: usize,
-    kinds: [usize; 10],
+    kinds: [usize; 11],
+    /// Closes of a session at which a position was closed, and those at which nothing was held before.
+    sessions: [usize; 2],
     ends: [usize; 11],
     exits: [usize; 3],
     legs: [usize; MAX_FILLS + 1],
@@ -111,8 +122,9 @@ fn kernel_equals_reference_and_book_at_every_step() {
         }
     }
     assert!(met.steps >= 100_000, "{met:?}");
+    assert!(met.kinds[10] == met.sessions[0] && met.sessions.iter().all(|&n| n > 1_000), "{met:?}");
     assert!(met.kinds[1..9].iter().chain(&met.ends).chain(&met.exits).all(|&n| n > 30), "{met:?}");
-    assert!(met.legs[..5].iter().all(|&n| n > 0) && met.legs[5] == 0 && met.ruined > 100, "{met:?}");
+    assert!(met.legs[..5].iter().all(|&n| n > 0) && met.kinds[9] == 0 && met.ruined > 100, "{met:?}");
 }
 
 /// A backtest ends flat, at the close less h and impact, with its fee.

@@ -121,7 +121,10 @@ fn at_the_open(fill: &FillRow) -> bool {
     match fill.reason {
         FillReason::StopAtOpen | FillReason::LiquidationAtOpen => true,
         FillReason::Order => fill.leg == Leg::Open,
-        FillReason::StopInBar | FillReason::LiquidationInBar | FillReason::EndOfTest => false,
+        FillReason::StopInBar
+        | FillReason::LiquidationInBar
+        | FillReason::EndOfTest
+        | FillReason::SessionClose => false,
     }
 }
 

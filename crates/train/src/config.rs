@@ -263,7 +263,8 @@ pub struct LearnConfig {
     pub explore_end: f64,
     /// Temperature of `boltzmann` at the start, in units of the scaled reward.
     pub temperature_start: f64,
-    /// Temperature at the end of its schedule.
+    /// Temperature at the end of its schedule. What two actions are worth differs by hundredths here, a cost of 5 basis
+    /// points by about 0.01: at 0.05 most actions are still drawn almost alike, at 0.005 the better ones are.
     pub temperature_end: f64,
     /// Epochs of the schedule, of epsilon or of the temperature: a straight line.
     pub explore_epochs: f64,

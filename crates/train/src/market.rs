@@ -4,7 +4,7 @@ use crate::{Config, Orders, TrainError};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
 use foxhunt_features::{FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
-use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook};
+use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook, SESSION_END};
 use std::ops::Range;
 
 /// Least rows of each window.
@@ -334,7 +334,10 @@ fn sides(o: &Ohlc) -> [&[i32]; 4] {
 fn bar_table(bars: &Bars, bars_per_day: f64) -> Result<BarTable, TrainError> {
     let columns = MarketColumns::from(bars);
     let seconds = |x: &[i32]| -> Vec<u32> { x.iter().map(|s| u32::try_from(*s).unwrap_or(0)).collect() };
-    let (gap_seconds, bar_seconds) = (seconds(&columns.gap_seconds), seconds(&columns.bar_seconds));
+    let (gap_seconds, mut bar_seconds) = (seconds(&columns.gap_seconds), seconds(&columns.bar_seconds));
+    for (seconds, _) in bar_seconds.iter_mut().zip(bars.session_ends()?).filter(|(_, ends)| *ends) {
+        *seconds |= SESSION_END;
+    }
     let slow_volatility_e9 = slow_volatility(bars, bars_per_day);
     let session_seconds = session_seconds(bars)?;
     let bid = sides(&bars.bid);
@@ -437,6 +440,7 @@ fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook,
             Orders::All => OrderTypes::All,
             Orders::Market => OrderTypes::Market,
         },
+        flat_by_close: i.session.flat_by_close,
         start_cash,
         ruin_e4: e4(m.ruin),
     })

@@ -5,7 +5,7 @@ use foxhunt_core::{Bf16, DType, rng::member_seed};
 use foxhunt_device::{Command, Device, Isa, Program};
 use foxhunt_env::{Buffer, Environments, MemberSpec, Shape, Tables, exploration};
 use foxhunt_kernels::TREE;
-use foxhunt_market::{BarColumns, BarTable, RuleBook, Rules};
+use foxhunt_market::{BarColumns, BarTable, RuleBook, Rules, SESSION_END};
 
 /// Columns of the test feature tables.
 pub const FEATURES: usize = 11;
@@ -67,6 +67,9 @@ pub fn random_market(seed: u64, rows: usize) -> BarTable {
     let constant = |x: i32| vec![x; rows];
     let volume: Vec<i64> = (0..rows).map(|_| dice.within(0, 20_000)).collect();
     let volatility: Vec<u32> = (0..rows).map(|_| dice.within(2_000_000, 9_000_000) as u32).collect();
+    // Sessions of 24 bars, whose last closes what is held.
+    let end = |row: u32| if row % 24 == 23 { SESSION_END } else { 0 };
+    let bar_seconds: Vec<u32> = (0..rows as u32).map(|row| 3_600 | end(row)).collect();
     let session: Vec<u32> = (0..rows as u32).map(|r| 86_400 - 3_600 * (r % 24)).collect();
     BarTable::from_columns(&BarColumns {
         bid: [&sides[0], &sides[1], &sides[2], &sides[3]],
@@ -76,7 +79,7 @@ pub fn random_market(seed: u64, rows: usize) -> BarTable {
         sigma: &constant(40),
         atr: &constant(100),
         gap_seconds: &gap,
-        bar_seconds: &vec![3_600; rows],
+        bar_seconds: &bar_seconds,
         slow_volatility_e9: &volatility,
         session_seconds: &session,
     })

@@ -28,7 +28,7 @@ FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Ba
   x.v[5] = log1p_((float)(alive - r.start_cash) / start);           // growth since the start
   x.v[6] = (float)bar.sigma / (float)close / volatility;                          // volatility now over sigma_ep
   x.v[7] = log1p_(equity * leverage / lot / ((float)bar.mean_volume * (float)larger(r.cap_e4, 1) * 1e-4f));  // size
-  x.v[8] = log1p_((float)bar.gap_seconds / (float)larger(bar.bar_seconds, 1)) * 0.25f;  // time since the last bar
+  x.v[8] = log1p_((float)bar.gap_seconds / (float)larger(bar_seconds(bar), 1)) * 0.25f;  // time since the last bar
   x.v[9] = (float)now.session_seconds * 1.1574074e-5f;                            // days to the session's close
   x.v[10] = (float)s.fill_share * 0.003921569f;                                   // filled part of the last order
   const u8 end = s.ended & 15;

@@ -25,7 +25,7 @@ FN void record_decision(const Rules& r, Account& a, const Bar* bars, u32 at, Act
 // has one row a bar. Beside the four legs of a decision there is room for this one.
 FN void record_close(const Rules& r, Account& a, const Bar& bar, LedgerRow& row, FillRow* fills) {
   Recorder rec{fills, row.fills, true, 0, 0};
-  close_out(r, a, bar, rec);
+  close_out(r, a, bar, FILL_END, rec);
   const i64 after = mark_to_market(r, a, mark(bar));
   const Reward reward = plain_reward(r, row.before, after);
   const bool ruined = row.flags & TERMINATED || after <= r.ruin_equity;

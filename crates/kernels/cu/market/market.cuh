@@ -12,8 +12,12 @@ struct alignas(16) Bar {
   i32 bid[4], ask[4];          // open, high, low, close
   i64 volume, mean_volume;     // lots of this bar; mean, >= 1
   i32 sigma, atr;              // volatility of one bar and ATR24, units, >= 1
-  u32 gap_seconds, bar_seconds;  // previous close to open; open to close
+  u32 gap_seconds, bar_seconds;  // previous close to open; open to close, and SESSION_END
 };
+// Of bar_seconds: positions are closed at this bar's close, the last of a session.
+static constexpr u32 SESSION_END = 0x80000000u;
+FN u32 bar_seconds(const Bar& b) { return b.bar_seconds & ~SESSION_END; }
+FN bool ends_session(const Bar& b) { return b.bar_seconds & SESSION_END; }
 
 // Every number that an instrument and a configuration set, one row per member.
 struct alignas(16) Rules {

@@ -4,7 +4,7 @@
 
 // Which rule filled a leg. Of an exit: whether the bar opened at or beyond the level.
 enum FillKind { FILL_OPEN = 1, FILL_MEAN, FILL_MAKER, FILL_IOC, FILL_STOP_AT_OPEN, FILL_STOP_IN_BAR,
-                FILL_LIQUIDATION_AT_OPEN, FILL_LIQUIDATION_IN_BAR, FILL_END };
+                FILL_LIQUIDATION_AT_OPEN, FILL_LIQUIDATION_IN_BAR, FILL_END, FILL_SESSION };
 
 // One leg of one fill. price - reference = h + impact, to the rounding: a buyer's; a seller's mirrored.
 struct alignas(16) FillRow {
@@ -15,7 +15,8 @@ struct alignas(16) FillRow {
   u8 kind, opens;    // FillKind; 1 for a leg that opens, 0 for one that closes
   u8 reserved[2];
 };
-// A decision has at most four legs (two at the open, one more, one exit; or exit, open, add, exit), its close-out one.
+// A decision has at most four legs (two at the open, one more, one exit; or exit, open, add, exit). One more closes what is
+// held at a session's last close, or at the end of a backtest: never both, for after the first nothing is held.
 static constexpr int MAX_FILLS = 5;
 
 struct NoRecord {

@@ -75,6 +75,18 @@ template<class Rec> struct Desk {
   }
 };
 
+// The end of a backtest, or of a session: whatever is held is closed at C -+ (h + i) of `last`, uncapped; of quote bars h is
+// half the quoted spread, so that this is the side's own close less impact.
+template<class Rec> FN void close_out(const Rules& r, Account& a, const Bar& last, u8 kind, Rec& rec) {
+  if (!a.position) return;
+  const bool buy = a.position < 0;
+  Desk<Rec> desk{r, a, last, last, rec, mark(last), limit_spread(r, last), false};
+  const i64 impact = market_impact(r, last, absolute(a.position));
+  desk.leg(-a.position, desk.quote(buy, 4 * (i64)desk.close, 4 * impact, kind), false);
+  a.bars = 0;
+  a.stop_distance = 0;
+}
+
 struct Decided {
   i64 before, after;  // equity at the marks of both closes, money
   i32 target, order, filled;  // lots: target; target - position as sent; lots of it that filled, unsigned
@@ -156,7 +168,7 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
   }
 
   // (d) Financing of the bar.
-  finance(bar.bar_seconds);
+  finance(bar_seconds(bar));
 
   // (e) What adds fills as if before the adverse move, (f) which may meet a level and cancel the rest; (g) otherwise
   // what reduces fills after it, and the opening leg of a flip last, to be tested itself.
@@ -169,6 +181,9 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
     out.filled += desk.trade(buy, late, late_quote);
     if (flips) hit = desk.exit(CLOSE);
   }
+
+  // The session's last close, before (h): an order may open in this bar, and nothing is carried over it.
+  if (ends_session(bar)) close_out(r, a, bar, FILL_SESSION, rec);
 
   // (h) The mark.
   out.after = mark_to_market(r, a, mark(bar));
@@ -183,16 +198,4 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
   out.flags = (u8)((out.after <= r.ruin_equity ? TERMINATED : 0) | (a.stops != stops ? STOPPED : 0) |
                    (a.liquidations != liquidations ? LIQUIDATED : 0));
   return out;
-}
-
-// The end of a backtest: whatever is held is closed at C -+ (h + i); of quote bars h is half the quoted spread, so that
-// this is the side's own close less impact.
-template<class Rec> FN void close_out(const Rules& r, Account& a, const Bar& last, Rec& rec) {
-  if (!a.position) return;
-  const bool buy = a.position < 0;
-  Desk<Rec> desk{r, a, last, last, rec, mark(last), limit_spread(r, last), false};
-  const i64 impact = market_impact(r, last, absolute(a.position));
-  desk.leg(-a.position, desk.quote(buy, 4 * (i64)desk.close, 4 * impact, FILL_END), false);
-  a.bars = 0;
-  a.stop_distance = 0;
 }

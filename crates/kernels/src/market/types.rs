@@ -5,7 +5,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// Most legs of one decision and its close-out: two at the open, one more and an exit (or exit, open, add, exit); one.
+/// Most legs of one decision and its close-out: two at the open, one more and an exit (or exit, open, add, exit); one at the
+/// session's last close or at the end of a backtest.
 pub const MAX_FILLS: usize = 5;
 /// Number of choices of each branch: exposure, order type, urgency.
 pub const BRANCH_ACTIONS: [usize; 3] = [9, 3, 3];
@@ -29,8 +30,23 @@ pub struct Bar {
     pub atr: i32,
     /// Seconds from the previous bar's close to this one's open; above 0 is a time gap.
     pub gap_seconds: u32,
-    /// Seconds from open to close.
+    /// Seconds from open to close, and [`SESSION_END`].
     pub bar_seconds: u32,
+}
+
+/// Of [`Bar::bar_seconds`]: positions are closed at this bar's close, the last of a session.
+pub const SESSION_END: u32 = 1 << 31;
+
+impl Bar {
+    /// Seconds from open to close.
+    pub fn seconds(&self) -> u32 {
+        self.bar_seconds & !SESSION_END
+    }
+
+    /// Whether positions are closed at this bar's close.
+    pub fn ends_session(&self) -> bool {
+        self.bar_seconds & SESSION_END != 0
+    }
 }
 
 /// Every number that an instrument and a configuration set, one row per member.
@@ -208,11 +224,13 @@ pub enum FillKind {
     LiquidationInBar = 8,
     /// The end of a backtest.
     End = 9,
+    /// The last close of a session.
+    Session = 10,
 }
 
 impl FillKind {
     /// All, in the order of their numbers, which begin at 1.
-    pub const ALL: [FillKind; 9] = [
+    pub const ALL: [FillKind; 10] = [
         FillKind::Open,
         FillKind::Mean,
         FillKind::Maker,
@@ -222,6 +240,7 @@ impl FillKind {
         FillKind::LiquidationAtOpen,
         FillKind::LiquidationInBar,
         FillKind::End,
+        FillKind::Session,
     ];
 }
 

@@ -340,3 +340,25 @@ fn a_stop_on_the_opening_leg_of_a_flip() {
     assert_eq!((lines.spread, lines.impact), ((100 + 150 + 50) * 5 * 10, 2_000));
     assert_eq!(lines.total(), -17_131);
 }
+
+/// A close-out at a session's last close is what one at the end is, wherever it stands; as an order's it is none.
+#[test]
+fn a_sessions_close_reconciles_and_is_no_order() {
+    let mut ledger = by_hand();
+    let ended = reconcile(&ledger).unwrap().members;
+    ledger.fills[1].reason = FillReason::SessionClose;
+    assert_eq!(reconcile(&ledger).unwrap().members, ended);
+    assert_eq!(FillReason::from_word("session_close"), Some(FillReason::SessionClose));
+    let refused = |change: &dyn Fn(&mut Ledger)| {
+        let mut planted = ledger.clone();
+        change(&mut planted);
+        reconcile(&planted).unwrap_err().to_string()
+    };
+    assert!(refused(&|l| l.fills[1].leg = Leg::Stop).contains("the reason belongs to the leg"));
+    assert!(refused(&|l| l.fills[1].reason = FillReason::Order).contains("the reason belongs to the leg"));
+    // Closed at another price than the close's, or left held.
+    let off = refused(&|l| l.fills[1].reference_x4 -= 40);
+    assert!(off.contains("close"), "{off}");
+    let held = refused(&|l| l.fills.truncate(1));
+    assert!(held.contains("position"), "{held}");
+}

@@ -3,7 +3,9 @@
 
 mod numbers;
 
-use crate::{Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, OrderEnd, Rules, flag};
+use crate::{
+    Account, BRANCH_ACTIONS, Bar, Exit, FillKind, FillRow, LedgerRow, OrderEnd, Rules, SESSION_END, flag,
+};
 use numbers::{ceil, floor, last_that, log, log1p, q20};
 
 /// What a decision led to.
@@ -91,7 +93,7 @@ pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8
     let plan = s.plan(order, action, &mut end);
     let mut filled = plan.now.map_or(0, |part| s.trade(part));
     // (d)
-    s.finance(bar.bar_seconds);
+    s.finance(bar.bar_seconds & !SESSION_END);
     // (e), (f), (g)
     let mut hit = None;
     match plan.later {
@@ -114,6 +116,9 @@ pub fn step(rules: &Rules, account: &Account, seen: &Bar, bar: &Bar, action: [u8
         None => hit = s.ride().or(hit),
     }
     exit = hit.or(exit);
+    if bar.bar_seconds & SESSION_END != 0 {
+        s.end_session();
+    }
 
     // (h)
     let close = mark(bar);
@@ -267,10 +272,14 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The smallest i with `i^2 >= Y^2 sigma^2 q / V`.
     fn impact(&self, lots: i128) -> i128 {
-        let swing = (i128::from(self.rules.impact_e2) * i128::from(self.seen.sigma)).min(3_000_000_000);
-        let volume = 10_000 * i128::from(self.seen.mean_volume);
+        self.impact_after(self.seen, lots)
+    }
+
+    /// The smallest i with `i^2 >= Y^2 sigma^2 q / V`, sigma and V those that are known at the close of `known`.
+    fn impact_after(&self, known: &Bar, lots: i128) -> i128 {
+        let swing = (i128::from(self.rules.impact_e2) * i128::from(known.sigma)).min(3_000_000_000);
+        let volume = 10_000 * i128::from(known.mean_volume);
         1 + last_that(0, (1 << 28) - 1, |i| i * i * volume < swing * swing * lots.abs())
     }
 
@@ -526,6 +535,30 @@ impl<'a> Session<'a> {
             self.account.stops += 1;
         }
         Some(if ruined { Exit::Liquidation } else { Exit::Stop })
+    }
+
+    /// A session's last close: all that is held is closed at C -+ (h + i), with what is known at that close and whatever the
+    /// bar's volume. Of quote bars h is half the quoted spread, and C their middle.
+    fn end_session(&mut self) {
+        let held = self.held();
+        if held == 0 {
+            return;
+        }
+        let (r, bar) = (self.rules, self.bar);
+        let close = i128::from(mark(bar));
+        let half = if r.quotes == 1 {
+            ceil(i128::from(bar.ask[3]) - i128::from(bar.bid[3]), 2)
+        } else {
+            let by_price = ceil(i128::from(r.half_spread_e7) * close, 10_000_000);
+            let by_range = ceil(i128::from(r.atr_spread_e7) * i128::from(bar.atr), 10_000_000);
+            by_price.max(by_range).max(r.min_half_spread.into()).min(r.max_price.into())
+        };
+        let impact4 = 4 * self.impact_after(bar, held);
+        let price = self.price(-held.signum(), 4 * close, half, impact4);
+        let (lots, kind) = (-held, FillKind::Session);
+        self.close = close as i32;
+        let part = Part { lots, price, reference4: 4 * close, half, impact4, fee_e7: r.taker_fee_e7, kind };
+        self.book(lots, &part);
     }
 
     /// Notes the price that the position which met the adverse move saw at worst.

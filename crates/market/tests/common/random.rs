@@ -1,7 +1,7 @@
 //! Random rules, bars and actions.
 
 use super::{Dice, Member};
-use foxhunt_market::{Account, Bar, FinancingBase, OrderTypes, RuleBook, Rules, new_account};
+use foxhunt_market::{Account, Bar, FinancingBase, OrderTypes, RuleBook, Rules, SESSION_END, new_account};
 
 /// Rules drawn wide: every switch both ways, rates of either sign, leverage from 0.5 to 500.
 pub fn random_rules(dice: &mut Dice, highest: i32) -> Rules {
@@ -65,7 +65,8 @@ pub fn random_bars(dice: &mut Dice, count: usize, quotes: bool, highest: i32) ->
             sigma: sigma as i32,
             atr: (sigma * 2) as i32,
             gap_seconds: if jump { dice.magnitude(1, 1_000_000) as u32 } else { 0 },
-            bar_seconds: 3_600,
+            // In every other stretch sessions of seven bars, whose last closes what is held.
+            bar_seconds: 3_600 | if highest % 2 == 0 && out.len() % 7 == 3 { SESSION_END } else { 0 },
         });
         price = close;
     }

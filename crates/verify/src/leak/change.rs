@@ -63,7 +63,9 @@ pub(super) fn after(bars: &Bars, last: usize, seed: u64) -> Bars {
                 column.known().iter().fold((0.0_f64, 1.0_f64), |(l, h), v| (l.min(*v), h.max(*v)));
             column.values[row] = d.within(low, high);
         }
-        if d.unit() < 0.05 {
+        // Whether a row ends its session is the calendar's, and known: the next row stays in its own.
+        let late = d.unit() < 0.05 && (row > last + 1 || !bars.instrument.session.flat_by_close);
+        if late {
             late_ns += (d.within(1.0, 72.0) as i64) * 3_600_000_000_000;
         }
         out.open_ns[row] += late_ns;

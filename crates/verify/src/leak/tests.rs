@@ -60,6 +60,33 @@ fn a_column_of_the_file_that_is_filled_back_is_found() {
     fails_with(&planted, "feature mood of row");
 }
 
+/// Where sessions end is told by the next bar, as by a calendar: nothing else of it is known.
+#[test]
+fn a_market_that_is_flat_by_close_does_not_leak() {
+    let config = Config::of(Size::Small);
+    let mut bars = foxhunt_data::sample();
+    (bars.instrument.session.length_s, bars.instrument.session.flat_by_close) = (82_800, true);
+    let agents = Agents::fresh(&config);
+    let report = leak(&Device::cpu(), DType::F32, &config, &bars, &agents).unwrap();
+    assert!(report.passed(), "{report}");
+    // A session's end that is told by the price of the next bar is no calendar's.
+    let planted = leak_of(&Device::cpu(), DType::F32, &config, &bars, &agents, |bars| {
+        let mut market = prepare(bars, &config)?;
+        for row in 0..market.table.bars.len() - 1 {
+            if market.table.bars[row + 1].bid[3] < market.table.bars[row].bid[3] {
+                market.table.bars[row].bar_seconds |= foxhunt_market::SESSION_END;
+            }
+        }
+        Ok(market)
+    })
+    .unwrap();
+    let found: Vec<&String> = planted.cuts.iter().flat_map(|c| &c.found).collect();
+    assert!(
+        !planted.passed() && found.iter().any(|w| w.contains("of the bar table is another")),
+        "{planted}"
+    );
+}
+
 /// Windows by date and folds, whose rows move with the times that are changed; and a normaliser of a later fold, planted.
 #[test]
 fn windows_by_time_do_not_leak() {

@@ -32,9 +32,12 @@ impl World {
         config.network.lookback = LOOKBACK;
         let sample = foxhunt_data::sample();
         let quotes = quote_bars(&sample);
+        // Sessions of 23 hours, at whose last close nothing stays held.
+        let mut flat = quotes.clone();
+        (flat.instrument.session.length_s, flat.instrument.session.flat_by_close) = (82_800, true);
         let settings: [_; WORLDS] = [
             ("trade bars", &sample, false),
-            ("quote bars", &quotes, false),
+            ("quote bars, flat by close", &flat, false),
             ("trade bars, harder", &sample, true),
             ("quote bars, harder", &quotes, true),
         ];
