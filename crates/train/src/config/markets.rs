@@ -46,7 +46,8 @@ const TAKEN: [&str; 6] = ["checkpoints", "ledger", "tensorboard", "fold", "metri
 #[serde(deny_unknown_fields, default)]
 pub struct MarketData {
     /// Its name, which is that of its folder in the run and which all random draws of its members follow from: letters,
-    /// digits, `-`, `_` and `.`. Where empty it is made of `instrument`, or of the first file's name.
+    /// digits, `-`, `_` and `.`. Where empty it is made of `instrument`, of `symbol`, or of
+    /// the first file's name.
     pub name: String,
     /// Its files of bars, in order of time.
     pub files: Vec<String>,
@@ -96,14 +97,12 @@ impl MarketData {
             let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
             name.split('.').find(|part| !part.is_empty()).unwrap_or_default().to_owned()
         };
-        let made = if self.instrument.trim().is_empty() || self.instrument.ends_with(".toml") {
-            file(if self.instrument.is_empty() {
-                self.files.first().map_or("", String::as_str)
-            } else {
-                &self.instrument
-            })
-        } else {
-            self.instrument.trim().to_owned()
+        let (instrument, symbol) = (self.instrument.trim(), self.symbol.trim());
+        let made = match (instrument, symbol) {
+            ("", "") => file(self.files.first().map_or("", String::as_str)),
+            ("", symbol) => symbol.to_owned(),
+            (instrument, _) if instrument.ends_with(".toml") => file(instrument),
+            (instrument, _) => instrument.to_owned(),
         };
         let plain = |c: char| {
             if c.is_ascii_alphanumeric() || "-_.".contains(c) { c.to_ascii_lowercase() } else { '-' }
@@ -365,6 +364,15 @@ mod tests {
                        [[data.markets]]\nname = 'xbt'\nfiles = ['b.csv', 'c.csv']\ninstrument = 'BTC/USD'\nbar_seconds = 60\n";
 
     #[test]
+    fn every_key_is_known() {
+        let schema = keys::schema(super::super::Size::Small);
+        let own = &schema["properties"]["data"]["properties"]["markets"]["items"]["properties"];
+        let mut known = KEYS;
+        known.sort_unstable();
+        assert!(own.as_object().unwrap().keys().map(String::as_str).eq(known));
+    }
+
+    #[test]
     fn names_are_given_or_made_and_come_back() {
         let c = of(TWO).unwrap();
         let names = |c: &Config| c.data.markets.iter().map(|m| m.name.clone()).collect::<Vec<_>>();
@@ -375,6 +383,7 @@ mod tests {
             ("files = ['a.csv']\ninstrument = 'PERP:BTC/USDT'", "perp-btc-usdt"),
             ("files = ['a.csv']\ninstrument = 'mine/my gold.toml'", "my-gold"),
             ("files = ['C:\\bars\\.NVDA 1m.csv']", "nvda-1m"),
+            ("files = ['panel.csv']\nsymbol = 'EURUSD'", "eurusd"),
         ] {
             assert_eq!(names(&of(&format!("[[data.markets]]\n{keys}")).unwrap()), [name]);
         }
