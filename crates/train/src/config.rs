@@ -1,13 +1,15 @@
 //! What a training run is: every number that decides it, with its default.
 
 mod check;
+mod groups;
 mod keys;
 mod markets;
 mod walk_forward;
 mod windows;
 
+pub use groups::{Group, Policy};
 pub use keys::{documented, nearest_key, schema};
-pub use markets::{Group, MARKET_IDS, MarketData, Policy};
+pub use markets::{MARKET_IDS, MarketData};
 pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;

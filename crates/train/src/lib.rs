@@ -5,6 +5,7 @@ mod config;
 mod error;
 mod market;
 mod memory;
+mod shared;
 mod trainer;
 
 pub use config::{

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{devices, states, tiny, waves};
+use common::{Policy as Deciding, devices, log_return, play, states, tiny, waves};
 use foxhunt_core::DType;
 use foxhunt_data::{Bars, presets};
 use foxhunt_device::Device;
@@ -22,12 +22,18 @@ fn bars(name: &str) -> Bars {
         bars.volume_lots = vec![50_000_000; rows];
     }
     if name == "gold" {
-        for side in [&mut bars.bid.open, &mut bars.bid.high, &mut bars.bid.low, &mut bars.bid.close] {
-            side.iter_mut().for_each(|p| *p = 400_000 - *p);
-        }
-        std::mem::swap(&mut bars.bid.high, &mut bars.bid.low);
+        turn(&mut bars);
     }
     bars
+}
+
+/// Down where they went up.
+fn turn(bars: &mut Bars) {
+    let bid = &mut bars.bid;
+    for side in [&mut bid.open, &mut bid.high, &mut bid.low, &mut bid.close] {
+        side.iter_mut().for_each(|p| *p = 440_000 - *p);
+    }
+    std::mem::swap(&mut bid.high, &mut bid.low);
 }
 
 fn config(names: &[&str]) -> Config {
@@ -226,4 +232,38 @@ fn a_shared_policy_knows_no_future() {
     assert_eq!(config.groups().iter().map(|g| g.markets.clone()).collect::<Vec<_>>(), [[0, 2], [1, 3]]);
     let mut trainer = Trainer::on(&Device::cpu(), DType::F32, &config, &markets).unwrap();
     assert_eq!(trainer.epoch().unwrap().len(), 4);
+}
+
+/// One set of weights holds what the next bar pays on both of two markets, one of which does the opposite of the other, on
+/// bars that it has not seen.
+#[test]
+fn a_shared_policy_trades_both_with_the_right_sign() {
+    let mut config = config(&["eur", "gold"]);
+    (config.data.policy, config.population) = (Policy::Shared, 1);
+    (config.seed, config.epochs) = (2, 20);
+    let l = &mut config.learn;
+    (l.collect, l.updates, l.batch, l.replay) = (1_024, 96, 64, 32_768);
+    (l.learning_rate, l.tau, l.gamma, l.n_step, l.explore_epochs) = (1e-3, 0.02, 0.9, 1, 12.0);
+    let mut turned = waves(1_700);
+    turn(&mut turned);
+    let markets = Market::all(vec![waves(1_700), turned], &config).unwrap();
+    let mut trainer = Trainer::on(&Device::cpu(), DType::F32, &config, &markets).unwrap();
+    for _ in 0..config.epochs {
+        trainer.epoch().unwrap();
+    }
+    for market in &markets {
+        let close = &market.bars.bid.close;
+        let known = |bar: usize| [if close[bar + 1] > close[bar] { 8 } else { 0 }, 0, 2];
+        let test = market.splits.test.clone();
+        let best = play(DType::F32, &config, market, test.clone(), &Deciding::Scripted(&known));
+        let greedy = play(DType::F32, &config, market, test, &Deciding::Greedy(&trainer));
+        let right = |r: &&Transition| {
+            let bar = r.bar as usize;
+            r.after.position.signum() == (close[bar + 1] - close[bar]).signum()
+        };
+        let share = greedy.iter().filter(right).count() as f64 / greedy.len() as f64;
+        let profit = log_return(&greedy) / log_return(&best);
+        println!("sign {share:.3}, profit {profit:.3} of {:.2}", log_return(&best));
+        assert!(share > 0.9 && profit > 0.7, "{share} {profit}");
+    }
 }

@@ -42,7 +42,10 @@ fn finish(schema: &mut Value, default: &Value, place: &str) {
         return;
     }
     let (Value::Object(s), false) = (schema, place.is_empty()) else { return };
-    s.insert("default".into(), default.clone());
+    // What a table of a list leaves out has no default of its own.
+    if !default.is_null() {
+        s.insert("default".into(), default.clone());
+    }
     if let Some(items) = s.get_mut("items").and_then(Value::as_object_mut) {
         if items.contains_key("properties") {
             // Keys of a list's tables are those beside the list, with the same ranges.
@@ -327,6 +330,16 @@ mod tests {
             }
         }
         assert!(numbers >= 36, "{numbers}");
+        let markets = &schema["properties"]["data"]["properties"]["markets"];
+        let own = &markets["items"]["properties"];
+        assert_eq!(own["bar_seconds"]["anyOf"][1]["maximum"], u32::MAX);
+        assert!(
+            own["bar_seconds"].get("default").is_none() && own["files"]["default"] == serde_json::json!([])
+        );
+        assert_eq!(
+            (&markets["default"], &markets["items"]["additionalProperties"]),
+            (&json!([]), &json!(false))
+        );
     }
 
     #[test]

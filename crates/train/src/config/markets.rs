@@ -1,7 +1,7 @@
 //! Several instruments in one run: what each is called, which files it is in, and which members are its own.
 
 use super::{
-    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, Stamps, check, keys, walk_forward::MAX_FOLDS,
+    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, Policy, Stamps, check, keys, walk_forward::MAX_FOLDS,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,41 +12,31 @@ use std::collections::BTreeMap;
 pub const MARKET_IDS: u64 = MAX_FOLDS as u64 * FOLD_IDS;
 /// Numbers that names give: ids stay below 2^53, which every reader of JSON holds exactly.
 const NUMBERS: u64 = (1 << 53) / MARKET_IDS - 1;
-/// Who learns of several instruments.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Policy {
-    /// Each instrument has members of its own.
-    #[default]
-    Own,
-    /// All instruments have the same members: the environments of each are spread over them in equal shares.
-    Shared,
-}
-
-/// Members that train on the same markets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
-    /// Ids of the members.
-    pub ids: Vec<u64>,
-    /// Their instrument, by its number; nothing where all instruments are theirs.
-    pub market: Option<usize>,
-    /// Their fold.
-    pub fold: usize,
-    /// Their markets, by their place among those of [`Market::all`](crate::Market::all).
-    pub markets: Vec<usize>,
-}
-
 /// Longest name.
 const LONGEST: usize = 64;
 /// What a run's folder holds beside the instruments' folders.
-const TAKEN: [&str; 6] = ["checkpoints", "ledger", "tensorboard", "fold", "metrics", "report"];
+const TAKEN: [&str; 12] = [
+    "checkpoints",
+    "config",
+    "figures",
+    "finished",
+    "ledger",
+    "lock",
+    "metrics",
+    "report",
+    "run",
+    "selection",
+    "setting",
+    "tensorboard",
+];
 
 /// One of several instruments. A key that is left out is as `data` has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MarketData {
     /// Its name, which is that of its folder in the run and which all random draws of its members follow from: letters,
-    /// digits, `-`, `_` and `.`. Where empty it is made of `instrument`, or of the first file's name.
+    /// digits, `-`, `_` and `.`. Where empty it is made of `instrument`, of `symbol`, or of
+    /// the first file's name.
     pub name: String,
     /// Its files of bars, in order of time.
     pub files: Vec<String>,
@@ -96,14 +86,12 @@ impl MarketData {
             let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
             name.split('.').find(|part| !part.is_empty()).unwrap_or_default().to_owned()
         };
-        let made = if self.instrument.trim().is_empty() || self.instrument.ends_with(".toml") {
-            file(if self.instrument.is_empty() {
-                self.files.first().map_or("", String::as_str)
-            } else {
-                &self.instrument
-            })
-        } else {
-            self.instrument.trim().to_owned()
+        let (instrument, symbol) = (self.instrument.trim(), self.symbol.trim());
+        let made = match (instrument, symbol) {
+            ("", "") => file(self.files.first().map_or("", String::as_str)),
+            ("", symbol) => symbol.to_owned(),
+            (instrument, _) if instrument.ends_with(".toml") => file(instrument),
+            (instrument, _) => instrument.to_owned(),
         };
         let plain = |c: char| {
             if c.is_ascii_alphanumeric() || "-_.".contains(c) { c.to_ascii_lowercase() } else { '-' }
@@ -187,37 +175,6 @@ impl Config {
         let mut own = self.clone();
         own.data.markets = self.data.markets.get(market).cloned().into_iter().collect();
         own
-    }
-
-    /// Whether the instruments that are listed have the same members.
-    pub fn shares_policy(&self) -> bool {
-        self.lists_markets() && self.data.policy == Policy::Shared
-    }
-
-    /// All members, by what they train on, in their order: instrument after instrument, fold after fold, or fold after fold
-    /// where instruments share a policy.
-    pub fn groups(&self) -> Vec<Group> {
-        let (markets, folds) = (self.markets(), self.folds());
-        if self.shares_policy() {
-            let of_fold = |fold| (0..markets).map(|market| market * folds + fold).collect();
-            let group =
-                |fold| Group { ids: self.ids_of(0, fold), market: None, fold, markets: of_fold(fold) };
-            return (0..folds).map(group).collect();
-        }
-        let all = (0..markets).flat_map(|market| (0..folds).map(move |fold| (market, fold)));
-        all.map(|(market, fold)| Group {
-            ids: self.ids_of(market, fold),
-            market: Some(market),
-            fold,
-            markets: vec![market * folds + fold],
-        })
-        .collect()
-    }
-
-    /// Name of the instrument of a member, by its place; nothing where none are listed or all are its.
-    pub fn market_of_member(&self, member: usize) -> Option<&str> {
-        let group = self.groups().into_iter().nth(member / self.population)?;
-        self.market_name(group.market?)
     }
 
     /// What the ids of an instrument's members begin at: 0 where all instruments have the same.
@@ -346,8 +303,8 @@ fn check_name(name: &str) -> Result<(), String> {
         ));
     }
     let stem = name.to_ascii_lowercase();
-    let stem = stem.split(['.', '_']).next().unwrap_or_default();
-    if TAKEN.contains(&stem) {
+    let stem = stem.split('.').next().unwrap_or_default();
+    if TAKEN.contains(&stem) || stem.starts_with("fold_") {
         return Err(format!("'{name}' could be taken for the run's own files: use another name"));
     }
     Ok(())
@@ -365,6 +322,15 @@ mod tests {
                        [[data.markets]]\nname = 'xbt'\nfiles = ['b.csv', 'c.csv']\ninstrument = 'BTC/USD'\nbar_seconds = 60\n";
 
     #[test]
+    fn every_key_is_known() {
+        let schema = keys::schema(super::super::Size::Small);
+        let own = &schema["properties"]["data"]["properties"]["markets"]["items"]["properties"];
+        let mut known = KEYS;
+        known.sort_unstable();
+        assert!(own.as_object().unwrap().keys().map(String::as_str).eq(known));
+    }
+
+    #[test]
     fn names_are_given_or_made_and_come_back() {
         let c = of(TWO).unwrap();
         let names = |c: &Config| c.data.markets.iter().map(|m| m.name.clone()).collect::<Vec<_>>();
@@ -375,6 +341,7 @@ mod tests {
             ("files = ['a.csv']\ninstrument = 'PERP:BTC/USDT'", "perp-btc-usdt"),
             ("files = ['a.csv']\ninstrument = 'mine/my gold.toml'", "my-gold"),
             ("files = ['C:\\bars\\.NVDA 1m.csv']", "nvda-1m"),
+            ("files = ['panel.csv']\nsymbol = 'EURUSD'", "eurusd"),
         ] {
             assert_eq!(names(&of(&format!("[[data.markets]]\n{keys}")).unwrap()), [name]);
         }
@@ -436,6 +403,7 @@ mod tests {
             ),
             ("files = ['b.csv']\nname = '..'", "can't be a folder's name"),
             ("files = ['b.csv']\nname = 'fold_1'", "could be taken for the run's own files"),
+            ("files = ['b.csv']\nname = 'Lock'", "could be taken for the run's own files"),
             ("files = ['b.csv']\nbar_seconds = -1", "data.markets[1]: data.bar_seconds is -1"),
             ("files = ['b.csv']\nstamps = 'x'", "unknown variant `x`"),
             ("files = 'b.csv'", "a.toml, line 2: data.markets"),

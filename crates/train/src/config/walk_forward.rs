@@ -115,11 +115,6 @@ impl Config {
             self.members.iter().map(|id| base + id).collect()
         }
     }
-
-    /// Id of each member, in the order of [`Config::groups`].
-    pub fn member_ids(&self) -> Vec<u64> {
-        self.groups().into_iter().flat_map(|group| group.ids).collect()
-    }
 }
 
 /// What is wrong with the folds of a configuration beside its ranges.
