@@ -113,7 +113,12 @@ fn a_run_in_use_is_running_and_a_stopped_one_stopped() {
     lock.try_lock().unwrap();
     assert_eq!(state(), "running");
     drop(lock);
-    assert_eq!(state(), "finished");
+    // Another test's child holds it too, from its fork until it runs a program of its own.
+    let freed = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        state() == "finished"
+    });
+    assert!(freed, "the run is still {}", state());
     for file in ["finished.json", "selection.json", "figures.json"] {
         fs::remove_file(run.join(file)).unwrap();
     }
