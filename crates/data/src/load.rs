@@ -46,6 +46,8 @@ pub struct LoadOptions {
     pub date_order: Option<DateOrder>,
     /// Bar length in seconds; else the most common step between stamps.
     pub bar_seconds: Option<i64>,
+    /// The instrument where nothing tells one.
+    pub otherwise: Option<Instrument>,
     /// Which symbol to take from a file of several.
     pub symbol: Option<String>,
     /// What to do with opens and closes outside the bar's range.
@@ -160,7 +162,8 @@ fn instrument(
             let file = Path::new(path).file_name().map(|n| n.to_string_lossy()).unwrap_or_default();
             let symbol = options.symbol.as_deref().and_then(presets::guess);
             let guessed = symbol.or_else(|| presets::guess(&file));
-            guessed.or_else(|| first_symbol.and_then(presets::guess)).ok_or_else(|| {
+            let told = guessed.or_else(|| first_symbol.and_then(presets::guess));
+            told.or_else(|| options.otherwise.clone()).ok_or_else(|| {
                 let problem = "has a name that tells no known instrument";
                 DataError::file(path, problem, "give an instrument (--instrument): a pair such as EUR/USD or BTC/USD, a US equity such as US:NVDA, or a TOML file of its numbers")
             })?

@@ -4,8 +4,8 @@
 use std::io::Write as _;
 
 use foxhunt_data::{
-    Bars, DataError, LoadOptions, SAMPLE_CSV, StampSide, inspect, load, load_bytes, load_stream, presets,
-    sample, write_parquet,
+    BarStream, Bars, DataError, LoadOptions, SAMPLE_CSV, StampSide, inspect, load, load_bytes, load_stream,
+    presets, sample, write_parquet,
 };
 
 #[allow(unreachable_pub, dead_code, clippy::panic, reason = "the fuzzer's own library")]
@@ -282,4 +282,26 @@ fn columns_beside_the_bars_pass_through_every_format() {
     assert!(
         write_parquet("out", &bars, Vec::new()).unwrap_err().to_string().contains("two columns \"time\"")
     );
+}
+
+#[test]
+fn an_extra_column_holds_from_one_file_into_the_next() {
+    let instrument = Some(presets::eurusd());
+    let options = LoadOptions { instrument, extra: vec!["mood".into()], ..LoadOptions::default() };
+    let file = |from: i64, moods: [&str; 3]| -> Vec<u8> {
+        let row = |(i, mood): (i64, &str)| format!("{},1.1,1.2,1.0,1.1,5,{mood}\n", from + 60 * i);
+        let rows: String = (0..).zip(moods).map(row).collect();
+        format!("time,open,high,low,close,volume,mood\n{rows}").into()
+    };
+    let open = |bytes| BarStream::from_bytes("a.csv", bytes, &options).unwrap();
+    let (one, two) = (file(1_577_836_800, ["", "0.5", ""]), file(1_577_923_200, ["", "", "-2"]));
+    let mut both = open(one).append(open(two)).unwrap();
+    let mut moods = Vec::new();
+    both.each(|bar| {
+        moods.push(bar.extra[0]);
+        Ok(())
+    })
+    .unwrap();
+    assert!(moods[0].is_nan());
+    assert_eq!(moods[1..], [0.5, 0.5, 0.5, 0.5, -2.0]);
 }

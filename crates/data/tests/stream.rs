@@ -106,28 +106,6 @@ fn bars_that_are_not_held_take_no_more_memory_the_more_there_are() {
 }
 
 #[test]
-fn an_extra_column_holds_from_one_file_into_the_next() {
-    let instrument = Some(presets::eurusd());
-    let options = LoadOptions { instrument, extra: vec!["mood".into()], ..LoadOptions::default() };
-    let file = |from: i64, moods: [&str; 3]| -> Vec<u8> {
-        let row = |(i, mood): (i64, &str)| format!("{},1.1,1.2,1.0,1.1,5,{mood}\n", from + 60 * i);
-        let rows: String = (0..).zip(moods).map(row).collect();
-        format!("time,open,high,low,close,volume,mood\n{rows}").into()
-    };
-    let open = |bytes| BarStream::from_bytes("a.csv", bytes, &options).unwrap();
-    let (one, two) = (file(1_577_836_800, ["", "0.5", ""]), file(1_577_923_200, ["", "", "-2"]));
-    let mut both = open(one).append(open(two)).unwrap();
-    let mut moods = Vec::new();
-    both.each(|bar| {
-        moods.push(bar.extra[0]);
-        Ok(())
-    })
-    .unwrap();
-    assert!(moods[0].is_nan());
-    assert_eq!(moods[1..], [0.5, 0.5, 0.5, 0.5, -2.0]);
-}
-
-#[test]
 fn a_file_that_is_written_to_meanwhile_is_refused() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"1577836800,1.1,1.2,1.0,1.1,5\n1577836860,1.1,1.2,1.0,1.1,5\n").unwrap();

@@ -72,12 +72,12 @@ impl RunFolder {
         Ok((folder, chosen))
     }
 
-    /// Whether a folder is a run.
+    /// The configuration that a run was made with, whether or not another process uses it.
     ///
     /// # Errors
-    /// What it is instead, and what to do.
-    pub fn check(path: &Path) -> Result<()> {
-        read_run(path).map(|_| ())
+    /// Not a run, or a configuration that was changed since.
+    pub fn read_config(path: &Path) -> Result<String> {
+        read_config(path)
     }
 
     /// The complete saves of a run, oldest first, whether or not another process uses it; nothing is changed or
@@ -194,9 +194,11 @@ fn remove_newer(disk: &mut Disk, path: &Path, scan: Scan, chosen: Option<&Save>)
     disk.remove(&finished)?;
     disk.remove(&temporary(&finished))?;
     let (gone, saves): (Vec<_>, Vec<_>) = scan.saves.into_iter().partition(|s| newer(s.epoch()));
-    let damaged = scan.damaged.into_iter().filter(|(epoch, _)| newer(*epoch)).map(|(_, folder)| folder);
+    // One that is older was whole once, and is not this process's to remove.
+    let others = scan.damaged.into_iter().chain(scan.partial);
+    let others = others.filter(|(epoch, _)| newer(*epoch)).map(|(_, folder)| folder);
     let gone = gone.into_iter().rev().map(|s| s.folder().to_owned());
-    for folder in gone.chain(damaged).chain(scan.partial) {
+    for folder in gone.chain(others) {
         disk.remove_dir(&folder, MARKER)?;
     }
     Ok(saves)

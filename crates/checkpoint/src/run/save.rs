@@ -76,12 +76,19 @@ impl Save {
         self.has_state.then(|| self.folder.join(STATE))
     }
 
-    /// A member's weights.
+    /// A member's weights, if their file is as it was written.
     ///
     /// # Errors
-    /// As [`load_weights`].
+    /// A file that has changed, or as [`load_weights`].
     pub fn load_weights(&self, member_id: u64) -> Result<crate::NamedTensors> {
-        load_weights(&self.weights_path(member_id))
+        let path = self.weights_path(member_id);
+        if let Some(mark) = self.files.get(&weights_name(member_id)).filter(|_| path.is_file())
+            && Digest::of_file(&path, mark.bytes.saturating_add(1))?.mark() != *mark
+        {
+            let what = "these weights are not as they were written";
+            return Err(CheckpointError::file(&path, what, "restore the file from a copy, or train again"));
+        }
+        load_weights(&path)
     }
 
     /// The state, into a plan.
@@ -153,7 +160,7 @@ pub(crate) struct Scan {
     /// Complete saves, oldest first.
     pub(crate) saves: Vec<Save>,
     /// Folders without a marker.
-    pub(crate) partial: Vec<PathBuf>,
+    pub(crate) partial: Vec<(u64, PathBuf)>,
     /// Folders whose marker is damaged.
     pub(crate) damaged: Vec<(u64, PathBuf)>,
 }
@@ -164,7 +171,7 @@ pub(crate) fn scan(checkpoints: &Path) -> Result<Scan> {
         let folder = checkpoints.join(&name);
         let Some(epoch) = number(&name, "epoch_", "", folder_name) else { continue };
         match marker::read::<SaveMarker>(&folder.join(MARKER))? {
-            Found::Nothing => scan.partial.push(folder),
+            Found::Nothing => scan.partial.push((epoch, folder)),
             Found::Marker(m)
                 if m.epoch == epoch && m.files.keys().all(|f| f == STATE || member_id(f).is_some()) =>
             {

@@ -91,6 +91,13 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     let decisions =
         backtest.next(&[choice.member], holding, |runtime, net| Ok(apply(runtime, net, 0, &weights)?))?;
     let Some(decision) = decisions.first() else { return Ok(()) };
+    if decision.values.iter().flatten().any(|value| !value.is_finite()) {
+        return Err(Failure::Unusable(format!(
+            "the values of member {} are no numbers, and no order follows from them: its training diverged; name \
+             another with --member, or train again",
+            config.number_of(choice.member)
+        )));
+    }
     // A type that the configuration does not send is not shown as if it were.
     let mut taken = decision.action;
     if market.rules.orders == foxhunt_market::OrderTypes::Market {

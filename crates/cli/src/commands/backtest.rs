@@ -2,7 +2,7 @@ use super::{
     finish::Chosen,
     open, place, positions,
     report::Paper,
-    source::{DataOptions, load_bars, load_own_bars, refuse_markets, resolve},
+    source::{DataOptions, load_bars, load_bars_or, load_own_bars, refuse_markets, resolve},
     trained::TrainedRun,
 };
 use crate::Failure;
@@ -140,7 +140,8 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
 
 /// Other bars for members that were trained on `own`.
 pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<Market, Failure> {
-    let (trained_on, bars) = (&own.bars.instrument.name, load_bars(files, config)?);
+    let trained_on = &own.bars.instrument.name;
+    let bars = load_bars_or(files, config, Some(&own.bars.instrument))?;
     if *trained_on != bars.instrument.name {
         note!("note: the members were trained on {trained_on} and are tested on {}", bars.instrument.name);
     }

@@ -117,6 +117,7 @@ fn load_options(config: &Config) -> Result<LoadOptions, Failure> {
         range_policy: if data.widen_ranges { RangePolicy::Widen } else { RangePolicy::Refuse },
         columns: data.columns.parse().map_err(|e| Failure::Unusable(format!("data.columns: {e}")))?,
         extra: config.features.columns.clone(),
+        otherwise: None,
         delimiter: match data.delimiter.as_str() {
             "" => None,
             name => Some(delimiter(name).ok_or_else(|| {
@@ -135,6 +136,13 @@ fn load_options(config: &Config) -> Result<LoadOptions, Failure> {
 /// How files are read, or the sample where there is none.
 fn options_for(files: &[String], config: &Config) -> Result<LoadOptions, Failure> {
     let options = load_options(config)?;
+    let said = config.data.reading();
+    if files.is_empty() && !said.is_empty() {
+        return Err(Failure::Unusable(format!(
+            "{} says how files are read, and no file is named: name one with --data, or leave it out",
+            said.join(", ")
+        )));
+    }
     if files.is_empty() && !options.extra.is_empty() {
         return Err(Failure::Unusable(format!(
             "features.columns names {}, and the embedded sample has bars alone: name a file that has them",
@@ -146,7 +154,16 @@ fn options_for(files: &[String], config: &Config) -> Result<LoadOptions, Failure
 
 /// The bars of the files, one after the other, or the embedded sample; read as the configuration says.
 pub(crate) fn load_bars(files: &[String], config: &Config) -> Result<Bars, Failure> {
-    let options = options_for(files, config)?;
+    load_bars_or(files, config, None)
+}
+
+/// The same, of `otherwise` where neither configuration nor file tells an instrument.
+pub(crate) fn load_bars_or(
+    files: &[String],
+    config: &Config,
+    otherwise: Option<&Instrument>,
+) -> Result<Bars, Failure> {
+    let options = LoadOptions { otherwise: otherwise.cloned(), ..options_for(files, config)? };
     let mut all: Option<Bars> = None;
     for file in files {
         let bars = load(file, &options)?;
@@ -174,9 +191,8 @@ pub(crate) fn open_bars(files: &[String], config: &Config) -> Result<BarStream, 
 
 /// The configuration that a run was begun with, resolved and as it stands in its folder.
 pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
-    RunFolder::check(run)?;
+    let text = RunFolder::read_config(run)?;
     let place = run.join("config.toml");
-    let text = place::read(&place)?;
     Ok((Config::resolve(Some((&place.display().to_string(), &text)), None, &[])?, text))
 }
 

@@ -226,6 +226,16 @@ impl Session {
             }
             Setting::new(&device, dtype, &config, &bars).write(path)?;
         }
+        if let Some(newest) = &resumable {
+            let there = |epoch: &u64| folder.saves().iter().any(|save| save.epoch() == *epoch);
+            if let Some(epoch) = (1..=newest.epoch()).find(|epoch| !there(epoch)) {
+                return Err(Failure::Unusable(format!(
+                    "the weights of epoch {epoch} are gone or damaged, and the validation window chooses among all epochs: \
+                     restore {}/checkpoints/epoch_{epoch:06} from a copy, or start a new run",
+                    path.display()
+                )));
+            }
+        }
         let mut trainer = Trainer::on(&device, dtype, &config, &markets)?;
         if let (Some(save), Some(host)) = (resumable, host) {
             let name = device_name(&device);
@@ -272,7 +282,7 @@ impl Session {
                 None => Vec::new(),
             };
             progress.epoch(&self.config, &reports, &returns);
-            if let Some(signal) = stopped.filter(|_| !done) {
+            if let Some(signal) = stopped {
                 progress.finish();
                 let path = self.folder.path().display();
                 note!(

@@ -15,7 +15,7 @@ struct Hyper { u64 beta1_q64, beta2_q64, eps_q64, seed; u32 lr_q40, tau_q32, dec
 // Where a pack of the linear image belongs: tensor << 1 | decays, and its logical pack there; ~0: padding.
 struct PackId { u32 tensor, element; };
 
-// beta^(t+1) from beta^t. What sinks below 2^-64 stays there (0.9^t does after 420 steps): 0 would be taken for 1.
+// beta^(t+1) from beta^t. What sinks below 2^-64 stays there (0.9^t does after 404 steps): 0 would be taken for 1.
 FN u64 next_power(u64 power, u64 beta) {
   const u64 next = power ? mul_high(power, beta) : beta;
   return next ? next : 1;

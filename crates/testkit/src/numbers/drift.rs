@@ -71,7 +71,7 @@ pub(super) fn frozen_noise(device: &Device) -> Result<Vec<Measured>, CaseError> 
 }
 
 /// A thousand steps with ordinary betas, twice: replayed, and one by one without a graph. 0.9^t sinks below 2^-64
-/// after 420 of them, and the bias correction must not notice.
+/// after 404 of them, and the bias correction must not notice.
 pub(super) fn long_run(device: &Device) -> Result<Vec<Measured>, CaseError> {
     let hyper = Hyper {
         beta1_q64: fixed(0.9, 64),

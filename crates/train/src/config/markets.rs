@@ -116,6 +116,25 @@ impl MarketData {
 }
 
 impl DataConfig {
+    /// Keys that say how files are read and are set.
+    pub fn reading(&self) -> Vec<&'static str> {
+        [
+            ("data.instrument", !self.instrument.trim().is_empty()),
+            ("data.time_zone", !self.time_zone.is_empty()),
+            ("data.stamps", self.stamps != Stamps::default()),
+            ("data.date_order", self.date_order != Dates::default()),
+            ("data.bar_seconds", self.bar_seconds != 0),
+            ("data.symbol", !self.symbol.is_empty()),
+            ("data.columns", !self.columns.is_empty()),
+            ("data.delimiter", !self.delimiter.is_empty()),
+            ("data.decimal", self.decimal != DecimalMarks::default()),
+            ("data.widen_ranges", self.widen_ranges),
+        ]
+        .into_iter()
+        .filter_map(|(key, set)| set.then_some(key))
+        .collect()
+    }
+
     /// How the bars of an instrument are read: its own keys over these, where there are several.
     pub fn of_market(&self, market: usize) -> DataConfig {
         let Some(own) = self.markets.get(market) else { return self.clone() };
