@@ -4,9 +4,12 @@
 mod common;
 
 use common::{Dice, FEATURES, Run, SHAPE, builds, naming_features, random_market, world};
-use foxhunt_core::DType;
+use foxhunt_core::{
+    DType,
+    rng::{Purpose, below, draw},
+};
 use foxhunt_env::{Buffer, Env, MemberSpec, Shape, Tables, Tally, Transition};
-use foxhunt_market::{Account, flag, new_account, reference};
+use foxhunt_market::{Account, BarTable, flag, new_account, reference};
 use std::collections::{HashMap, HashSet};
 
 fn actions(dice: &mut Dice, count: usize) -> Vec<[u8; 3]> {
@@ -97,6 +100,17 @@ fn episodes_last_l_bars_and_record_their_true_end() {
     assert_eq!(tally.iter().map(|t| t.episodes).sum::<u64>(), ended);
 }
 
+/// Where an episode of an environment begins, row of its table, and its unit of reward, from what is documented alone.
+fn begins(member: &MemberSpec, market: &BarTable, env: usize, episode: u32) -> (usize, u32) {
+    let (first, last) = (member.window.start + SHAPE.lookback - 1, member.window.end - 1);
+    let length = member.episode_bars;
+    // The last start leaves a whole episode before the window's end.
+    let starts = last - first - length + 1;
+    let word = draw(member.seed, u64::from(episode), 0, Purpose::Episode, env as u32)[0];
+    let bar = first + below(word, starts as u32) as usize;
+    (bar, market.context[bar].volatility_e9.max(member.volatility_floor_e9))
+}
+
 /// The environment's step is the market's: each account equals the plain-Rust reference, rewards included. The second member
 /// sends market orders alone, and replay keeps what it chose.
 #[test]
@@ -104,12 +118,16 @@ fn accounts_follow_the_reference() {
     let (tables, mut members) = world(200, &[0, 1]);
     members[1].rules.market_orders = 1;
     let market = random_market(5, 200);
+    let mut starts = HashSet::new();
     for dtype in DType::ALL {
         let run = Run::new(builds(dtype)[0], SHAPE, &tables, &members);
         let mut dice = Dice::new(3);
         run.reset();
         let mut accounts: Vec<Account> = vec![new_account(&members[0].rules); 2 * SHAPE.envs];
         let mut returns = vec![0_i64; accounts.len()];
+        let mut expected = vec![Tally::default(); 2];
+        let mut episodes = vec![0_u32; accounts.len()];
+        let mut fresh = vec![true; accounts.len()];
         for t in 0..60 {
             let chosen = actions(&mut dice, accounts.len());
             run.step(&chosen);
@@ -119,9 +137,14 @@ fn accounts_follow_the_reference() {
                 let (m, i) = (e / SHAPE.envs, e % SHAPE.envs);
                 let row = ring[(m * SHAPE.ring_rows + t % SHAPE.ring_rows) * SHAPE.envs + i];
                 let bar = row.bar as usize - 10;
-                assert!(row.volatility_e9 >= 3_000_000);
+                let (start, volatility_e9) = begins(&members[m], &market, i, episodes[e]);
+                if std::mem::take(&mut fresh[e]) {
+                    assert_eq!(bar, start);
+                    starts.insert(start);
+                }
+                assert_eq!((row.episode, row.volatility_e9), (episodes[e], volatility_e9));
                 let unit = reference::Unit {
-                    volatility_e9: row.volatility_e9,
+                    volatility_e9,
                     gain_q32: ((1.0 - 0.99_f64 * 0.99).sqrt() * 2_f64.powi(32)).round() as u32,
                 };
                 let (seen, next) = (&market.bars[bar], &market.bars[bar + 1]);
@@ -134,15 +157,49 @@ fn accounts_follow_the_reference() {
                 );
                 assert_eq!(row.action, chosen[e]);
                 returns[e] += i64::from(row.reward_q20);
+                let tally = &mut expected[m];
+                tally.floors += u64::from(row.flags & flag::REWARD_FLOOR != 0);
+                tally.clamped += u64::from(said.account.clamped - account.clamped);
                 *account = said.account;
                 if row.flags & 3 != 0 {
+                    tally.episodes += 1;
+                    tally.terminated += u64::from(row.flags & flag::TERMINATED != 0);
+                    tally.stops += u64::from(account.stops);
+                    tally.liquidations += u64::from(account.liquidations);
+                    tally.return_q20 += returns[e];
                     *account = new_account(&members[m].rules);
                     returns[e] = 0;
+                    episodes[e] += 1;
+                    fresh[e] = true;
                 }
                 assert_eq!((envs[e].account, envs[e].return_q20), (*account, returns[e]));
             }
         }
+        assert_eq!(run.env.read::<Tally>(Buffer::Tally).unwrap(), expected);
+        assert!(expected.iter().map(|t| t.stops).sum::<u64>() > 0, "{expected:?}");
     }
+    assert!(starts.len() > 100, "{} starts", starts.len());
+}
+
+/// What stands for a reward that does not fit: the last F32 below 2^31.
+const LARGEST: u32 = 2_147_483_520;
+
+/// A unit of 1e-9 makes a reward of a hundredth of a percent too large for its integer.
+#[test]
+fn rewards_that_do_not_fit_are_counted() {
+    let (_, mut members) = world(200, &[0]);
+    let mut market = random_market(5, 200);
+    market.context.iter_mut().for_each(|row| row.volatility_e9 = 1);
+    let mut tables = Tables::new(FEATURES);
+    let table = tables.add_bars(&market);
+    members[0].features = tables.add_features(table, &naming_features(200)).unwrap();
+    members[0].volatility_floor_e9 = 1;
+    let run = Run::new(builds(DType::F32)[0], SHAPE, &tables, &members);
+    let history = play(&run, 20, 6);
+    let saturated = history.iter().flatten().filter(|row| row.scaled_q20.unsigned_abs() == LARGEST).count();
+    let tally: Vec<Tally> = run.env.read(Buffer::Tally).unwrap();
+    assert!(saturated > 100, "{saturated}");
+    assert_eq!(tally[0].saturated, saturated as u64);
 }
 
 /// All builds give the same bits over 10^5 random steps; integers are the same in BF16 and F32.

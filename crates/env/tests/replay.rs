@@ -258,9 +258,13 @@ fn windows_are_right_at_every_offset_of_the_ring() {
             for env in 0..2 {
                 let (s, _) = got[time % ROWS * 2 + env];
                 let (mut want, mut steps, mut power) = (0.0, 0, 1.0);
+                // To the unit: products in 2^-40, rounded to 2^-20 once.
+                let (mut sum, mut power_q31, discount_q31) = (0_i64, 1_i64 << 31, 1_932_735_283);
                 for t in time..(time + 3).min(head) {
                     want += power * f64::from(reward(t, env));
                     power *= 0.9;
+                    sum += (i64::from(reward(t, env)) * power_q31) >> 11;
+                    power_q31 = (power_q31 * discount_q31 + (1 << 30)) >> 31;
                     steps += 1;
                     if ends(t, env) {
                         break;
@@ -268,6 +272,7 @@ fn windows_are_right_at_every_offset_of_the_ring() {
                 }
                 assert_eq!(s.steps, steps, "head {head}, time {time}");
                 assert!((f64::from(s.return_q20) - want).abs() < 2.0, "head {head}, time {time}, env {env}");
+                assert_eq!(i64::from(s.return_q20), (sum + (1 << 19)) >> 20);
             }
         }
     }
