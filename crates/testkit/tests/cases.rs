@@ -13,7 +13,9 @@ fn all_cases_hold_on_every_host_build() {
         for dtype in DType::ALL {
             let report = check_case(case.as_ref(), dtype, &device, &others);
             println!("{:<22} {dtype:<5} {} runs, {} elements", report.name, report.runs, report.compared);
-            assert!(report.compared > 0, "{} compared nothing", report.name);
+            if report.compared == 0 {
+                failures.push(format!("{} {dtype}: compared nothing", report.name));
+            }
             failures.extend(report.failures.iter().map(|f| format!("{} {dtype}: {f}", report.name)));
         }
     }

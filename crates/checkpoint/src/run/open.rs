@@ -194,11 +194,10 @@ fn remove_newer(disk: &mut Disk, path: &Path, scan: Scan, chosen: Option<&Save>)
     disk.remove(&finished)?;
     disk.remove(&temporary(&finished))?;
     let (gone, saves): (Vec<_>, Vec<_>) = scan.saves.into_iter().partition(|s| newer(s.epoch()));
-    // One that is older was whole once, and is not this process's to remove.
-    let others = scan.damaged.into_iter().chain(scan.partial);
-    let others = others.filter(|(epoch, _)| newer(*epoch)).map(|(_, folder)| folder);
+    let damaged = scan.damaged.into_iter().filter(|(epoch, _)| newer(*epoch)).map(|(_, folder)| folder);
     let gone = gone.into_iter().rev().map(|s| s.folder().to_owned());
-    for folder in gone.chain(others) {
+    // Those without a marker are what a kill left of a save, or of one that retention was removing.
+    for folder in gone.chain(damaged).chain(scan.partial) {
         disk.remove_dir(&folder, MARKER)?;
     }
     Ok(saves)

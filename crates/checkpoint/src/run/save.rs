@@ -160,7 +160,7 @@ pub(crate) struct Scan {
     /// Complete saves, oldest first.
     pub(crate) saves: Vec<Save>,
     /// Folders without a marker.
-    pub(crate) partial: Vec<(u64, PathBuf)>,
+    pub(crate) partial: Vec<PathBuf>,
     /// Folders whose marker is damaged.
     pub(crate) damaged: Vec<(u64, PathBuf)>,
 }
@@ -171,7 +171,7 @@ pub(crate) fn scan(checkpoints: &Path) -> Result<Scan> {
         let folder = checkpoints.join(&name);
         let Some(epoch) = number(&name, "epoch_", "", folder_name) else { continue };
         match marker::read::<SaveMarker>(&folder.join(MARKER))? {
-            Found::Nothing => scan.partial.push((epoch, folder)),
+            Found::Nothing => scan.partial.push(folder),
             Found::Marker(m)
                 if m.epoch == epoch && m.files.keys().all(|f| f == STATE || member_id(f).is_some()) =>
             {

@@ -9,7 +9,7 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_core::DType;
-use foxhunt_data::Positions;
+use foxhunt_data::{Positions, show_moment};
 use foxhunt_device::DeviceChoice;
 use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
 use foxhunt_train::{Config, Market, SetOption};
@@ -172,15 +172,18 @@ fn check_same(recorded: &Ledger, path: &Path, market: &Market, window: &TestWind
     if theirs.data.sha256 == market.bars.source.sha256 && same_stretch {
         return Ok(());
     }
+    let span = |(from, to): (i64, i64)| format!("{} to {}", show_moment(from), show_moment(to));
     Err(Failure::Refused(format!(
-        "{} tells of the {} window of {} ({}), and not of this run's {} window of {} ({}): give a ledger of this run",
+        "{} tells of the {} window of {} ({}, {}), and not of this run's {} window of {} ({}, {}): give a ledger of this run",
         path.display(),
         theirs.window.name,
         theirs.instrument,
         theirs.data.name,
+        span((theirs.window.start_ns, theirs.window.end_ns)),
         window.name,
         market.bars.instrument.name,
-        market.bars.source.path
+        market.bars.source.path,
+        span((start, end)),
     )))
 }
 
