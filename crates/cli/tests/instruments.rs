@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{assert_same, command, files, foxhunt, sample, train};
+use common::{assert_same, files, foxhunt, sample, train};
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_checkpoint::{RunFolder, apply};
 use foxhunt_core::DType;
@@ -12,11 +12,6 @@ use foxhunt_device::Device;
 use foxhunt_train::{Config, Market};
 use serde_json::Value;
 use std::{fs, path::Path};
-#[cfg(unix)]
-use std::{
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
 
 const TWO: &str = "population = 2\n[[data.markets]]\nname = 'eur'\nfiles = ['eurusd.csv']\n[[data.markets]]\nfiles = \
                    ['gold_1.csv', 'gold_2.csv']\ninstrument = 'gold.toml'\nname = 'gold'\n";
@@ -157,28 +152,7 @@ fn a_shared_policy_goes_on_to_the_same_bytes() {
 fn go_on(options: &str, lines: usize) {
     let folder = folder();
     let at = folder.path();
-    let options = format!(
-        "train {options} --device cpu --save-every 0 --epochs 8 --set learn.collect=1024 --set learn.updates=16 --set \
-         learn.replay=2048"
-    );
-    foxhunt(at, &format!("{options} --out whole")).works();
-    let child = command(at)
-        .args(options.split_whitespace())
-        .args(["--out", "cut"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let cut = at.join("cut");
-    let began = Instant::now();
-    while fs::read_to_string(cut.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < lines {
-        assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let kill = format!("kill -INT {}", child.id());
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-    let done = common::Done::new(&child.wait_with_output().unwrap(), "a run that was stopped".into());
-    done.fails(130, &["saved after epoch", "train --resume cut"]);
+    let (whole, cut) = common::whole_and_cut(at, options, lines);
     // Another file of one instrument is refused.
     let own = fs::read(at.join("gold_2.csv")).unwrap();
     let text: String = String::from_utf8_lossy(&own).lines().take(1000).map(|l| format!("{l}\n")).collect();
@@ -187,7 +161,7 @@ fn go_on(options: &str, lines: usize) {
         .fails(1, &["is not the data that the run was begun on (gold_1.csv"]);
     fs::write(at.join("gold_2.csv"), own).unwrap();
     foxhunt(at, "train --device cpu --save-every 0 --resume cut").works();
-    assert_same(&cut, &files(&at.join("whole")), "a run gone on with");
+    assert_same(&cut, &files(&whole), "a run gone on with");
 }
 
 #[test]

@@ -3,14 +3,9 @@
 
 mod common;
 
-use common::{assert_same, command, files, foxhunt, sample, train};
+use common::{assert_same, files, foxhunt, sample, train};
 use serde_json::Value;
 use std::{fs, path::Path};
-#[cfg(unix)]
-use std::{
-    process::{Command, Stdio},
-    time::{Duration, Instant},
-};
 
 const WALK: &str = "--data eurusd.csv --population 2 --set data.walk_forward.folds=2 --set \
                     data.walk_forward.train_days=120 --set data.walk_forward.validation_days=20 --set \
@@ -91,32 +86,11 @@ fn folds_are_chosen_tested_and_stitched() {
 fn a_walk_goes_on_to_the_same_bytes() {
     let folder = folder();
     let at = folder.path();
-    let options = format!(
-        "train {WALK} --device cpu --save-every 0 --epochs 8 --set learn.collect=1024 --set learn.updates=16 --set \
-         learn.replay=2048"
-    );
-    foxhunt(at, &format!("{options} --out whole")).works();
-    let child = command(at)
-        .args(options.split_whitespace())
-        .args(["--out", "cut"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let cut = at.join("cut");
-    let began = Instant::now();
     // A line per member: two epochs of four.
-    while fs::read_to_string(cut.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < 8 {
-        assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let kill = format!("kill -INT {}", child.id());
-    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-    let done = common::Done::new(&child.wait_with_output().unwrap(), "a walk that was stopped".into());
-    done.fails(130, &["saved after epoch", "train --resume cut"]);
+    let (whole, cut) = common::whole_and_cut(at, WALK, 8);
     assert!(!cut.join("selection.json").exists());
     foxhunt(at, "train --device cpu --save-every 0 --resume cut").works();
-    assert_same(&cut, &files(&at.join("whole")), "a walk gone on with");
+    assert_same(&cut, &files(&whole), "a walk gone on with");
 }
 
 #[test]

@@ -58,6 +58,14 @@ impl ExtraColumn {
     }
 }
 
+/// Where a row has no value of a column (NaN), the last one holds, which is taken up from those that have.
+pub(crate) fn hold(last: &mut f64, value: f64) -> f64 {
+    if !value.is_nan() {
+        *last = value;
+    }
+    *last
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

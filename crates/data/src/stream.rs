@@ -13,6 +13,7 @@ use crate::{
     bars::Bar,
     checks::{Finisher, GridRow, Settled, Sink, Sorter, Survey},
     error::DataError,
+    extra::hold,
     heading::Heading,
     load::{LoadOptions, read_rows},
     open::{self, Stored, Sum},
@@ -149,18 +150,17 @@ impl BarStream {
     pub fn each(&mut self, mut take: impl FnMut(&Bar) -> Result<(), DataError>) -> Result<(), DataError> {
         // What an extra column says last in one file holds into the next.
         let mut held = vec![f64::NAN; self.heading.extra.len()];
-        let mut hold = |bar: &Bar| {
+        let mut take_held = |bar: &Bar| {
             if held.is_empty() {
                 return take(bar);
             }
             let mut bar = bar.clone();
             for (last, value) in held.iter_mut().zip(&mut bar.extra) {
-                *last = if value.is_nan() { *last } else { *value };
-                *value = *last;
+                *value = hold(last, *value);
             }
             take(&bar)
         };
-        self.parts.iter_mut().try_for_each(|part| part.each(&mut hold))
+        self.parts.iter_mut().try_for_each(|part| part.each(&mut take_held))
     }
 }
 

@@ -83,7 +83,7 @@ impl Save {
     pub fn load_weights(&self, member_id: u64) -> Result<crate::NamedTensors> {
         let path = self.weights_path(member_id);
         if let Some(mark) = self.files.get(&weights_name(member_id)).filter(|_| path.is_file())
-            && Digest::of_file(&path, mark.bytes.saturating_add(1))?.mark() != *mark
+            && !as_written(&path, mark)?
         {
             let what = "these weights are not as they were written";
             return Err(CheckpointError::file(&path, what, "restore the file from a copy, or train again"));
@@ -119,9 +119,7 @@ impl Save {
             if !path.is_file() {
                 return Ok(Some(format!("{} is missing", path.display())));
             }
-            // One byte more than marked, so that a file that has grown differs.
-            let found = Digest::of_file(&path, mark.bytes.saturating_add(1))?.mark();
-            if found != *mark {
+            if !as_written(&path, mark)? {
                 return Ok(Some(format!("{} is not as it was written", path.display())));
             }
         }
@@ -152,6 +150,11 @@ impl Save {
         }
         disk.sync_dir(&self.folder)
     }
+}
+
+fn as_written(path: &Path, mark: &FileMark) -> Result<bool> {
+    // One byte more than marked, so that a file that has grown differs.
+    Ok(Digest::of_file(path, mark.bytes.saturating_add(1))?.mark() == *mark)
 }
 
 /// What lies in the folder of saves.

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     sync::LazyLock,
+    time::{Duration, Instant},
 };
 use tempfile::TempDir;
 
@@ -128,4 +129,32 @@ pub(crate) fn finished() -> (TempDir, PathBuf) {
 pub(crate) fn sample(rows: usize) -> String {
     let text = std::str::from_utf8(foxhunt_data::SAMPLE_CSV).unwrap();
     text.lines().take(rows + 1).map(|l| format!("{l}\n")).collect()
+}
+
+/// Trains eight tiny epochs into `whole`, and the same into `cut`, which is stopped by Ctrl-C once its metrics have `lines` lines.
+#[cfg(unix)]
+pub(crate) fn whole_and_cut(at: &Path, options: &str, lines: usize) -> (PathBuf, PathBuf) {
+    let options = format!(
+        "train {options} --device cpu --save-every 0 --epochs 8 --set learn.collect=1024 --set learn.updates=16 --set \
+         learn.replay=2048"
+    );
+    foxhunt(at, &format!("{options} --out whole")).works();
+    let child = command(at)
+        .args(options.split_whitespace())
+        .args(["--out", "cut"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let cut = at.join("cut");
+    let began = Instant::now();
+    while fs::read_to_string(cut.join("metrics.jsonl")).map_or(0, |t| t.lines().count()) < lines {
+        assert!(began.elapsed() < Duration::from_secs(60), "no epoch in a minute");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    let done = Done::new(&child.wait_with_output().unwrap(), "a run that was stopped".into());
+    done.fails(130, &["saved after epoch", "train --resume cut"]);
+    (at.join("whole"), cut)
 }

@@ -1,7 +1,7 @@
 //! Rows of the grid to bars, once it is settled what holds for all of them.
 
 use super::{GridRow, Settled};
-use crate::{bars::Bar, instrument::Instrument, source::StampSide};
+use crate::{bars::Bar, extra::hold, instrument::Instrument, source::StampSide};
 
 const NS_PER_HOUR: i128 = 3_600_000_000_000;
 
@@ -39,8 +39,7 @@ impl<'a> Finisher<'a> {
 
     fn bar(&mut self, row: &GridRow, next_ns: Option<i64>) -> Bar {
         for (last, bits) in self.extra.iter_mut().zip(&row.extra) {
-            let value = f64::from_bits(*bits);
-            *last = if value.is_nan() { *last } else { value };
+            hold(last, f64::from_bits(*bits));
         }
         let Settled { heading, bar_ns, scale, .. } = self.settled;
         let stamp = row.stamp_ns;
