@@ -19,11 +19,13 @@ typedef long long i64;
 #define ON_GPU 1
 #define FN static __forceinline__
 #define METHOD __forceinline__
+#define CALLED static __noinline__  // long, and called often: inlined it would not fit into the instruction cache
 #define UNROLL _Pragma("unroll")
 #else
 #define ON_GPU 0
 #define FN static inline __attribute__((always_inline))
 #define METHOD inline __attribute__((always_inline))
+#define CALLED FN
 #define UNROLL
 #endif
 

@@ -5,7 +5,7 @@
 #include "environment.cuh"
 
 static constexpr int ACCOUNT_FEATURES = 13;
-struct AccountFeatures { float v[16]; };
+struct AccountFeatures { float v[16]; };  // 0 beyond the thirteen
 struct ObservationShape { u32 features, feature_ld, lookback, state, state_ld; };  // F, its row; W; S, its row
 
 // Thirteen numbers of order 1. volatility: sigma_ep of the episode, 1e-9. Equity counts as at least a hundredth of the
@@ -48,6 +48,11 @@ FN void observe8(const ObservationShape& shape, const Seen& seen, const real* fe
   F8 x = constant<F8>(0.f);
   if (each % 8 == 0 && column + 8 <= window) {
     x = load8(oldest + (i64)(column / each) * shape.feature_ld + column % each);
+  } else if (column >= window) {
+    EACH8 {
+      const int a = column + k - window;
+      put(x, k, seen.account.v[a < ACCOUNT_FEATURES ? a : ACCOUNT_FEATURES]);
+    }
   } else {
     int bar = column / each, feature = column % each;
     EACH8 {

@@ -5,11 +5,11 @@
 // Shapes: x [rows, S]; weights and mean as there, of the online net; greedy [rows, D]: the action of each branch with the
 // largest Q, ties to the lowest. Overwrites greedy. `blocks` of a member take its tiles in turn: the copies of the next tile's
 // weights run ahead of the last one's products.
+static constexpr bool LEARNS = false;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
 
 struct ActArgs {
-  static constexpr bool LEARNS = false;
   NetMaps online;
   TensorMap x, mean;
   NetBiases online_bias;
@@ -21,8 +21,11 @@ struct ActArgs {
 struct Actor : Forward<ActArgs> {
   struct Hooks {
     const Actor& g;
+    int next;  // first row of the next tile, or none if negative
     Best best;
-    METHOD void value() {}
+    METHOD void value() {  // the trunk is done with x
+      if (next >= 0 && g.thread() == 0) g.request_x(0, next);
+    }
     METHOD void begin() {}
     METHOD void use(const Atoms& q, int, int j) { best.consider(q, j, g.quad()); }
     METHOD void done(int s) {
@@ -64,14 +67,11 @@ GPU_KERNEL(dqn_act, ActArgs, SHARED_BYTES, THREADS, 1) {
   barrier(1 + GROUPS, 128 * GROUPS);
   u32 parity = 0;
 #pragma unroll 1
-  for (int tile = blockIdx.x;;) {
+  for (int tile = blockIdx.x; tile < tiles; tile += a.blocks) {
     wait_for(g.x_full(0), parity);
-    Actor::Hooks hooks{g, {{0, 0}, {0.f, 0.f}}};
+    Actor::Hooks hooks{g, tile + a.blocks < tiles ? g.first + further : -1, {{0, 0}, {0.f, 0.f}}};
     g.forward(g.x_at(0), shared + OF_BIAS, (1 << BRANCHES) - 1, false, hooks);
-    if ((tile += a.blocks) >= tiles) break;
     g.first += further;
     parity ^= 1;
-    g.sync();  // x may come to where the trunk's output was
-    if (g.thread() == 0) g.request_x(0, g.first);
   }
 }

@@ -1,6 +1,6 @@
 // gpu: sm_90a
 // A computing warpgroup: 64 rows through the network, activations in registers from one product to the next. What gradients
-// need of them goes to memory where `Args` learns.
+// need of them goes to memory where one learns.
 #pragma once
 #include "dqn_memory.cuh"
 
@@ -134,7 +134,7 @@ template<class Args> struct Forward {
     settle<0, X_STAGES>();
     pin(low);
     activate(low, 0, now, biases + BIAS1);
-    if constexpr (Args::LEARNS) if (learn) keep<1>(now, buffer(), 1, a.h1, 0, 0);
+    if constexpr (LEARNS) if (learn) keep<1>(now, buffer(), 1, a.h1, 0, 0);
 #pragma unroll 1
     for (int c = 0; c + 1 < CHUNKS; ++c) {
       pin(low);
@@ -145,7 +145,7 @@ template<class Args> struct Forward {
       settle<HALVES, X_STAGES + HALVES <= STAGES ? X_STAGES : X_STAGES - 1>();
       pin(low);
       activate(low, 0, next, biases + BIAS1 + 128 * (c + 1));
-      if constexpr (Args::LEARNS) if (learn) keep<1>(next, buffer() + ((c + 1) & 1) * BLOCK_BYTES, 1, a.h1, 64 * (c + 1), c + 1);
+      if constexpr (LEARNS) if (learn) keep<1>(next, buffer() + ((c + 1) & 1) * BLOCK_BYTES, 1, a.h1, 64 * (c + 1), c + 1);
       settle<0, HALVES>();
       pin(now);
       UNROLL for (int j = 0; j < 16; ++j) now[j] = next[j];
@@ -159,10 +159,10 @@ template<class Args> struct Forward {
     UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b) {
       activate(high[b / 2], 32 * (b & 1), now, biases + BIAS2 + 128 * b);
       put_pairs(now, trunk() + b * BLOCK_BYTES);
-      if constexpr (Args::LEARNS) if (learn) remember_positive(now, CHUNKS + b);
+      if constexpr (LEARNS) if (learn) remember_positive(now, CHUNKS + b);
     }
     end_writing();
-    if constexpr (Args::LEARNS) if (learn) save(a.h2, 0, trunk(), TRUNK_BLOCKS);
+    if constexpr (LEARNS) if (learn) save(a.h2, 0, trunk(), TRUNK_BLOCKS);
   }
   METHOD void stream_forward(u32 (&h)[STREAM / 4], int s, u32 biases, bool learn) {
     float d[STREAM / 2];
@@ -181,7 +181,7 @@ template<class Args> struct Forward {
     settle<0, 1>();
     pin(d);
     UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) activate(d, 32 * b, h + 16 * b, biases + BIAS3 + 2 * (s * STREAM + 64 * b));
-    if constexpr (Args::LEARNS) if (learn) keep<0>(h, buffer(), STREAM_BLOCKS, a.h3, s * STREAM, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS);
+    if constexpr (LEARNS) if (learn) keep<0>(h, buffer(), STREAM_BLOCKS, a.h3, s * STREAM, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS);
   }
   // q += W h of the next unit, once `settle` has waited for it.
   METHOD void start_unit(Atoms& q, u32 (&h)[STREAM / 4]) {

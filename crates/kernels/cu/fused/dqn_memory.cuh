@@ -1,6 +1,7 @@
 // gpu: sm_90a
 // What lies where in the shared memory of a block that runs a branching network forward: stages of weights, and of each
-// computing warpgroup x, the trunk's output, a buffer, distributions of a tile's rows, masks.
+// computing warpgroup x, the trunk's output, and where one LEARNS, which the includer says, a buffer, distributions of a tile's
+// rows, masks.
 #pragma once
 #include "dqn.cuh"
 
@@ -17,13 +18,13 @@ static constexpr int STREAM_STAGES = STREAM == 128 ? TRUNK_BLOCKS : TRUNK_BLOCKS
 
 static constexpr int round_up(int x, int to) { return (x + to - 1) / to * to; }
 static constexpr int WARP_ATOMS = 2 * PACKS * 128, BRANCH_ATOMS = 4 * WARP_ATOMS;  // a branch's distributions in BF16
-static constexpr int MASK_WORDS = CHUNKS + TRUNK_BLOCKS + STREAMS * STREAM_BLOCKS; // which activations are positive
-// With one group x and x' have memory of their own and come early; with two they lie where the trunk's output goes.
-static constexpr bool EARLY_X = GROUPS == 1;
-static constexpr int OF_TRUNK = EARLY_X ? 2 * X_BLOCKS * BLOCK_BYTES : 0;
+static constexpr int MASK_WORDS = LEARNS ? CHUNKS + TRUNK_BLOCKS + STREAMS * STREAM_BLOCKS : 0;  // which activations are positive
+// With one group x and x' have memory of their own and come early; with two that learn they lie where the trunk's output goes.
+static constexpr bool EARLY_X = GROUPS == 1 || !LEARNS;
+static constexpr int OF_TRUNK = EARLY_X ? (LEARNS ? 2 : 1) * X_BLOCKS * BLOCK_BYTES : 0;
 static constexpr int OF_BUFFER = OF_TRUNK + (TRUNK_BLOCKS > X_BLOCKS || EARLY_X ? TRUNK_BLOCKS : X_BLOCKS) * BLOCK_BYTES;
-static constexpr int OF_ATOMS = OF_BUFFER + 2 * BLOCK_BYTES;
-static constexpr int ATOMS_BYTES = BRANCHES * BRANCH_ATOMS > STREAM * 128 ? BRANCHES * BRANCH_ATOMS : STREAM * 128;
+static constexpr int OF_ATOMS = OF_BUFFER + (LEARNS ? 2 : 0) * BLOCK_BYTES;
+static constexpr int ATOMS_BYTES = !LEARNS ? 0 : BRANCHES * BRANCH_ATOMS > STREAM * 128 ? BRANCHES * BRANCH_ATOMS : STREAM * 128;
 static constexpr int OF_MASKS = round_up(OF_ATOMS + ATOMS_BYTES, 1024);
 // Distributions that blocks of a cluster set aside, in F32, while they wait for one another: the taken actions' of all branches
 // but the last where one learns, the first actions' where one makes targets. In the place of x, which is done with by then, if
@@ -35,13 +36,14 @@ static constexpr int OF_TAKEN = TAKEN_IN_X ? 0 : OF_MASKS + MASK_WORDS * 512;
 static constexpr int GROUP_BYTES = round_up(OF_MASKS + MASK_WORDS * 512 + (TAKEN_IN_X ? 0 : ALL_TAKEN_BYTES), 1024);
 static constexpr int BIAS1 = 0, BIAS2 = 2 * TRUNK1, BIAS3 = BIAS2 + 2 * TRUNK2, BIAS_HEAD = BIAS3 + 2 * STREAMS * STREAM;
 static constexpr int BIAS_MEAN = round_up(BIAS_HEAD + 2 * UNITS * UNIT, 16), BIAS_BYTES = BIAS_MEAN + 4 * BRANCHES * UNIT;
+static constexpr int NETS = LEARNS ? 2 : 1;  // whose biases are kept
 static constexpr int CHOICE_BYTES = ROLES > 1 ? 1024 : 0;  // of both rows of each thread, or which are beyond
 static constexpr int MOST_STAGES = 8, BARRIER_BYTES = round_up(8 * (2 * MOST_STAGES + 2 * GROUPS + 2), 64);
-static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + 2 * BIAS_BYTES + BARRIER_BYTES + CHOICE_BYTES;
+static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + NETS * BIAS_BYTES + BARRIER_BYTES + CHOICE_BYTES;
 static constexpr int STAGES_FIT = (227 * 1024 - FIXED_BYTES) / STAGE_BYTES, STAGES = STAGES_FIT < MOST_STAGES ? STAGES_FIT : MOST_STAGES;
 static_assert(STAGES >= 3, "three stages of weights must fit");
 static constexpr int OF_GROUPS = STAGES * STAGE_BYTES, OF_BIAS = OF_GROUPS + GROUPS * GROUP_BYTES;
-static constexpr int OF_BARRIERS = OF_BIAS + 2 * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + BARRIER_BYTES, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
+static constexpr int OF_BARRIERS = OF_BIAS + NETS * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + BARRIER_BYTES, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
 
 struct NetMaps { TensorMap w1, w2, w3, head; };
 struct NetBiases { Members<const real> b1, b2, b3, head; };

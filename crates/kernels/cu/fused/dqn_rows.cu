@@ -13,12 +13,12 @@
 // Overwrites all but total, which it adds to.
 // Where tiles are few, the blocks of a cluster share the passes of one (DQN_ROLES): a* and the target distributions go from
 // one to the next through shared memory. No bit depends on it.
+static constexpr bool LEARNS = true;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
 #include "outcome.cuh"
 
 struct RowsArgs {
-  static constexpr bool LEARNS = true;
   NetMaps online, target;
   TensorMap x, mean, h1, h2, h3, d1, d2, d3;
   NetBiases online_bias, target_bias;

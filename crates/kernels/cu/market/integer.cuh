@@ -19,7 +19,7 @@ FN i64 absolute(i64 x) { return x < 0 ? -x : x; }
 FN i64 with_sign(i64 x, bool negative) { return negative ? -x : x; }
 
 // a * b / c for c > 0, rounded as asked; saturates at +-(2^63 - 1).
-FN i64 mul_div(i64 a, i64 b, i64 c, Round round) {
+CALLED i64 mul_div(i64 a, i64 b, i64 c, Round round) {
   const u64 x = magnitude(a), y = magnitude(b), d = (u64)c;
   const bool negative = (a < 0) != (b < 0);
   u64 q;

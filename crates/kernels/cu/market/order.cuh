@@ -36,7 +36,7 @@ FN i32 limit_spread(const Rules& r, const Bar& seen) {
 
 // How far `lots` move the price, units, rounded up: the square-root law.
 //   i = ceil(sqrt(Y^2 sigma^2 q / Vbar)) (case 2)
-FN i32 market_impact(const Rules& r, const Bar& seen, i64 lots) {
+CALLED i32 market_impact(const Rules& r, const Bar& seen, i64 lots) {
   const i64 swing = smaller((i64)r.impact_e2 * seen.sigma, 3000000000);  // Y sigma, 1e-2 units; its square fits i64
   return (i32)smaller((i64)isqrt_up((u64)mul_div(swing * swing, lots, seen.mean_volume * 10000, UP)), 1 << 28);
 }
