@@ -218,14 +218,16 @@ impl Trainer {
 
         plan.program("collect");
         plan.run_foreign("env.observe", &[envs], &[observation], fixed(vec![env.observe()?]));
-        let fused = l.step == LearnStep::Auto
-            && device.is_hopper()
-            && dtype == DType::Bf16
-            && net.fused_shape().fits();
+        let shape = net.fused_shape();
+        let fused = match l.step {
+            LearnStep::Auto => DqnKernels::of(device, dtype, &shape),
+            LearnStep::Mma => Some(DqnKernels::Mma).filter(|k| k.run_on(device, dtype, &shape)),
+            LearnStep::Span => None,
+        };
         if l.explore == Explore::Boltzmann {
             acting::boltzmann(&mut plan, &net, &env, (envs, observation, actions))?;
         } else {
-            let greedy = if fused {
+            let greedy = if fused == Some(DqnKernels::Hopper) {
                 net.act_fused(&mut plan, "act", observation)?
             } else {
                 net.act(&mut plan, "act", observation)?.1
@@ -245,8 +247,10 @@ impl Trainer {
         let gathered = [batch, batch_actions, samples];
         plan.run_foreign("replay.gather", &[envs, ring, indices], &gathered, fixed(vec![env.gather()?]));
         let head = HeadSamples { actions: batch_actions, outcome: samples };
-        let learn = if fused { BranchingQ::learn_fused } else { BranchingQ::learn };
-        let (_, total) = learn(&net, &mut plan, batch, head, optimiser)?;
+        let (_, total) = match fused {
+            Some(kernels) => net.learn_fused(&mut plan, kernels, batch, head, optimiser)?,
+            None => net.learn(&mut plan, batch, head, optimiser)?,
+        };
         let runtime = plan.compile(device, Options::default())?;
 
         let seeds: Vec<u64> = specs.iter().step_by(spread).map(|s| s.seed).collect();
