@@ -19,15 +19,15 @@ FN void copies_commit() { emulated_commit_pieces(); }
 template<int N> FN void copies_wait() { emulated_wait_pieces(N); }
 
 // ---- numbers as products take them ---------------------------------------------------------------------------------
-// To nearest, ties away from 0, at 10 bits.
-FN u32 nearest_tf32(u32 x) { return (x & 0x7fffffffu) > 0x7f800000u ? ONE_NAN : (x + 0x1000u) & ~0x1fffu; }
-FN u32 operand(u32 x) { return REAL_IS_BF16 ? x : nearest_tf32(x); }
-FN float operand(float x) { return REAL_IS_BF16 ? x : from_bits(nearest_tf32(bits(x))); }
+// F32 is not rounded to TF32 here: a difference from the span that is then left is a fault.
+FN u32 operand(u32 x) { return x; }
+FN float operand(float x) { return x; }
 FN u32 scaled(u32 x, u32 by) {
   if constexpr (REAL_IS_BF16) return pack2(low2(x) * low2(by), high2(x) * high2(by));
   else return operand(bits(from_bits(x) * from_bits(by)));
 }
-FN u32 factor(float x) { return REAL_IS_BF16 ? pack2(x, x) : bits(x); }
+FN u32 factors(float x, float y) { return REAL_IS_BF16 ? pack2(x, y) : bits(x); }
+FN u32 factor(float x) { return factors(x, x); }
 FN u32 where_positive(u32 x, u32 of) {
   if constexpr (!REAL_IS_BF16) return from_bits(of) > 0.f ? x : 0u;
   else return x & ((low2(of) > 0.f ? 0xffffu : 0u) | (high2(of) > 0.f ? 0xffff0000u : 0u));
@@ -60,7 +60,6 @@ template<int N> FN void load_matrices(u32 (&r)[N], u32 at) {
   for (u32 i = 0; i < N; ++i) r[i] = matrix_word((u32)all[8 * i + lane / 4], lane % 4);
 }
 FN void load_transposed(u32 (&r)[2], u32 at) { transposed(r, at); }
-// The numbers of a register that has BF16 or TF32, of which the lower bits of F32 are not read.
 FN void multiply(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
   u64 rows[2][32], columns[32];
   emulated_gather((u64)a[0] | (u64)a[2] << 32, rows[0]);
@@ -69,9 +68,9 @@ FN void multiply(float (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
   const u32 lane = emulated_thread() & 31;
   const auto number = [](u64 words, int word, int e) {
     const u32 x = (u32)(words >> 32 * word);
-    return REAL_IS_BF16 ? (e ? high2(x) : low2(x)) : from_bits(x & ~0x1fffu);
+    return REAL_IS_BF16 ? (e ? high2(x) : low2(x)) : from_bits(x);
   };
-  // Products of such numbers are exact in F32.
+  // Products of BF16 are exact in F32.
   for (u32 i = 0; i < 4; ++i)
     for (int word = 0; word < 2; ++word)
       for (u32 t = 0; t < 4; ++t)

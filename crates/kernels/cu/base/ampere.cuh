@@ -35,8 +35,9 @@ FN u32 scaled(u32 x, u32 by) {
   asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(r) : "r"(x), "r"(by), "r"(0x80008000u));
   return r;
 }
-// A factor as `scaled` takes it.
-FN u32 factor(float x) { return REAL_IS_BF16 ? pack2(x, x) : bits(x); }
+// Factors as `scaled` takes them: of a register's two numbers, or of its one.
+FN u32 factors(float x, float y) { return REAL_IS_BF16 ? pack2(x, y) : bits(x); }
+FN u32 factor(float x) { return factors(x, x); }
 // The numbers of a register where those of another are above 0, elsewhere 0.
 FN u32 where_positive(u32 x, u32 of) {
   if constexpr (!REAL_IS_BF16) return from_bits(of) > 0.f ? x : 0u;

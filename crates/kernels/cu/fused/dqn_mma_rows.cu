@@ -208,7 +208,8 @@ struct Block {
   // A piece of each row of panels that all have written, by all threads.
   template<int PANELS, class Use> METHOD void each_piece(u32 panels, Use use) const {
     constexpr int PIECES = 8 * PANELS;
-    UNROLL for (int e = 0; e < (ROWS * PIECES + THREADS - 1) / THREADS; ++e) {
+#pragma unroll 4
+    for (int e = 0; e < (ROWS * PIECES + THREADS - 1) / THREADS; ++e) {
       const int i = threadIdx.x + e * THREADS, row = i / PIECES, piece = i % PIECES;
       if (row < ROWS) use(row, piece * PACK, panels + piece / 8 * PANEL + piece_at(row, piece & 7));
     }

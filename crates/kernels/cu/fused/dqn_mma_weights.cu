@@ -109,8 +109,7 @@ GPU_KERNEL(dqn_mma_weights, MmaWeightsArgs, SHARED_BYTES, THREADS, 2) {
       next = taken(t + 1);
       float by[EACH];
       UNROLL for (int e = 0; e < EACH; ++e) by[e] = now.action[e] == task.unit ? 1.f - inv : -inv;
-      if constexpr (REAL_IS_BF16) mine = pack2(by[0], by[EACH - 1]);
-      else mine = bits(by[0]);
+      mine = factors(by[0], by[EACH - 1]);
     }
     const u32 at = shared + t % STAGES * STAGE_BYTES;
     UNROLL for (int j = 0; j < STEPS / 2; ++j) {
