@@ -5,7 +5,7 @@
 use foxhunt_bench::StepBench;
 use foxhunt_core::DType;
 use foxhunt_device::Device;
-use foxhunt_kernels::Element;
+use foxhunt_kernels::{Element, fused::DqnKernels};
 use foxhunt_nn::MemoryPurpose;
 
 fn bench(dtype: DType, population: usize) -> StepBench {
@@ -59,9 +59,16 @@ fn the_fused_step_keeps_the_rules_and_counts_its_memory() {
         bench(DType::Bf16, 1).plan().unwrap().plan.inputs("step").unwrap()
     );
     // It is in BF16 alone, and on one kind of GPU.
-    let error = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::F32, 1) }.plan().unwrap().plan.faults().unwrap_err();
+    let error = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::F32, 1) }
+        .plan()
+        .unwrap()
+        .plan
+        .faults()
+        .unwrap_err();
     assert!(error.to_string().contains("holds Real(F32), not Real(Bf16)"), "{error}");
-    let error = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::Bf16, 1) }.run(&Device::cpu(), None).unwrap_err();
+    let error = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::Bf16, 1) }
+        .run(&Device::cpu(), None)
+        .unwrap_err();
     assert!(error.to_string().contains("dqn_rows is for one kind of GPU"), "{error}");
 }
 

@@ -92,8 +92,15 @@ fn steps_neither_allocate_nor_wait_nor_copy() {
 fn a_wait_fails_a_soak() {
     let device = Device::cpu();
     let (dtype, done) = (DType::F32, AtomicBool::new(false));
-    let sizes =
-        StepBench { batch: 8, population: 1, dtype, replay_rows: 64, steps: 1, repetitions: 1, kernels: None };
+    let sizes = StepBench {
+        batch: 8,
+        population: 1,
+        dtype,
+        replay_rows: 64,
+        steps: 1,
+        repetitions: 1,
+        kernels: None,
+    };
     let seen = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {

@@ -39,7 +39,11 @@ impl Build {
         let wanted = |b: &&Build| b.kernel == name && b.dtype == launch.dtype && b.bounds == bounds;
         BUILDS.iter().find(wanted).ok_or_else(|| {
             let list: Vec<String> = bounds.iter().map(|(n, v)| format!("{n}={v}")).collect();
-            format!("was not compiled for emulation in {} with {}: add them to bounds.txt", launch.dtype, list.join(" "))
+            format!(
+                "was not compiled for emulation in {} with {}: add them to bounds.txt",
+                launch.dtype,
+                list.join(" ")
+            )
         })
     }
 

@@ -11,6 +11,7 @@ use foxhunt_env::{
 };
 use foxhunt_kernels::{
     env::{EnvAct, env_act_greedy},
+    fused::DqnKernels,
     loss::{HeadShape, LossTotal},
     optim::{AdamSettings, Hyper, OptimiserState},
 };

@@ -184,7 +184,8 @@ fn check_fused_steps(
     chosen: &dyn Fn(&str) -> bool,
     count: &mut Count,
 ) -> Result<(), Failure> {
-    let pairs = [(DqnKernels::Hopper, DType::Bf16), (DqnKernels::Mma, DType::Bf16), (DqnKernels::Mma, DType::F32)];
+    let pairs =
+        [(DqnKernels::Hopper, DType::Bf16), (DqnKernels::Mma, DType::Bf16), (DqnKernels::Mma, DType::F32)];
     for (kernels, dtype) in pairs {
         let title = format!("fused step, {kernels} in {dtype}");
         if kernels.exist_on(device) && chosen(&title) {

@@ -224,7 +224,10 @@ ptxas info    : Used 80 registers, used 0 barriers";
             of("// bounds: A=1 B=22\n// bounds: A=3\n").unwrap(),
             [vec![("A", 1), ("B", 22)], vec![("A", 3)]]
         );
-        assert_eq!(of("// bounds: A=1\n// bounds bf16: A=2\n// bounds f32: A=3\n").unwrap(), [[("A", 1)], [("A", 3)]]);
+        assert_eq!(
+            of("// bounds: A=1\n// bounds bf16: A=2\n// bounds f32: A=3\n").unwrap(),
+            [[("A", 1)], [("A", 3)]]
+        );
         assert!(of("// bounds: A\n").unwrap_err().to_string().contains("k.cu"));
     }
 

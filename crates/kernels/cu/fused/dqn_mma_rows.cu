@@ -3,7 +3,6 @@
 // bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_ROWS=32
 // bounds bf16: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_ROWS=64
 // bounds: DQN_INPUTS=256 DQN_TRUNK1=512 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_ROWS=32
-// bounds: DQN_INPUTS=64 DQN_TRUNK1=128 DQN_TRUNK2=128 DQN_STREAM=64 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_ROWS=16
 // What `dqn_rows.cu` does, with products of warps: for GPUs from Ampere on, and for F32 as TF32. A block of eight warps takes 16 or
 // 32 rows through all passes, in BF16 64 too. Weights stream through shared memory in stages that all threads ask for; activations of one
 // layer at a time stay there. Shapes and results as in `dqn_rows.cu`; overwrites all but total, which it adds to. Until the

@@ -4,9 +4,7 @@ use foxhunt_core::DType;
 use foxhunt_device::Command;
 use foxhunt_kernels::{
     Element, View,
-    fused::{
-        self, DqnAct, DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows,
-    },
+    fused::{self, DqnAct, DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows},
     loss::LossTotal,
 };
 
