@@ -13,7 +13,8 @@ use std::{
 };
 
 /// Sets of bounds beside those that the files name: small networks, for tests that are fast, and shapes that no
-/// configuration has. A line is a file's name, a colon, and what a line `// bounds:` in it would say.
+/// configuration has. A line is a file's name, for one storage type a space and that, a colon, and what a line `// bounds:` in it
+/// would say.
 const BOUNDS: &str = include_str!("bounds.txt");
 
 fn main() {
@@ -39,18 +40,20 @@ fn main() {
     let mut suffix = 0;
     for file in files.iter().filter(|f| f.extension().is_some_and(|e| e == "cu") && gpu_only(f)) {
         let text = read(file);
-        for bounds in bounds(&file_name(file), &text) {
-            suffix += 1;
-            let cpp = out_dir.join(format!("emulated_{suffix}.cpp"));
-            write_if_changed(&cpp, &unit(file, &bounds, suffix));
-            build.file(cpp);
-            for name in entry_points(&text) {
-                let _ = writeln!(externs, "    fn {name}_emulated_{suffix}(args: *const c_void);");
-                let _ = writeln!(externs, "    static {name}_emulated_info_{suffix}: EmulatedInfo;");
-                let _ = writeln!(
-                    rows,
-                    "    Build {{ kernel: \"{name}\", bounds: &{bounds:?}, entry: {name}_emulated_{suffix}, info: &raw const {name}_emulated_info_{suffix} }},"
-                );
+        for dtype in dtypes(&text) {
+            for bounds in bounds(&file_name(file), &text, dtype) {
+                suffix += 1;
+                let cpp = out_dir.join(format!("emulated_{suffix}.cpp"));
+                write_if_changed(&cpp, &unit(file, dtype, &bounds, suffix));
+                build.file(cpp);
+                for name in entry_points(&text) {
+                    let _ = writeln!(externs, "    fn {name}_emulated_{suffix}(args: *const c_void);");
+                    let _ = writeln!(externs, "    static {name}_emulated_info_{suffix}: EmulatedInfo;");
+                    let _ = writeln!(
+                        rows,
+                        "    Build {{ kernel: \"{name}\", dtype: DType::{dtype}, bounds: &{bounds:?}, entry: {name}_emulated_{suffix}, info: &raw const {name}_emulated_info_{suffix} }},"
+                    );
+                }
             }
         }
     }
@@ -60,8 +63,8 @@ fn main() {
 }
 
 /// A file with its bounds, in a namespace of its own: or the linker could give one build's inline code to another.
-fn unit(file: &Path, bounds: &[(String, u32)], suffix: u32) -> String {
-    let mut text = format!("#define REAL_BF16\n#define SUFFIX {suffix}\n");
+fn unit(file: &Path, dtype: &str, bounds: &[(String, u32)], suffix: u32) -> String {
+    let mut text = format!("#define REAL_{}\n#define SUFFIX {suffix}\n", dtype.to_uppercase());
     for (name, value) in bounds {
         let _ = writeln!(text, "#define {name} {value}");
     }
@@ -69,10 +72,20 @@ fn unit(file: &Path, bounds: &[(String, u32)], suffix: u32) -> String {
     text
 }
 
+/// The storage types that a file is for: both where it is for more than one kind of GPU, whose machinery is in BF16.
+fn dtypes(text: &str) -> &'static [&'static str] {
+    let many = text.lines().next().is_some_and(|l| l.trim_end().ends_with('+'));
+    if many { &["Bf16", "F32"] } else { &["Bf16"] }
+}
+
 /// Every set of bounds of a file, its own first, each sorted by name.
-fn bounds(name: &str, text: &str) -> Vec<Vec<(String, u32)>> {
-    let own = text.lines().filter_map(|l| l.strip_prefix("// bounds:"));
-    let more = BOUNDS.lines().filter_map(|l| l.strip_prefix(name)?.strip_prefix(':'));
+fn bounds(name: &str, text: &str, dtype: &str) -> Vec<Vec<(String, u32)>> {
+    let only = format!(" {}:", dtype.to_lowercase());
+    fn after<'a>(l: &'a str, only: &str) -> Option<&'a str> {
+        l.strip_prefix(':').or_else(|| l.strip_prefix(only))
+    }
+    let own = text.lines().filter_map(|l| after(l.strip_prefix("// bounds")?, &only));
+    let more = BOUNDS.lines().filter_map(|l| after(l.strip_prefix(name)?, &only));
     let mut sets: Vec<Vec<(String, u32)>> = own.chain(more).map(set).collect();
     sets.sort();
     sets.dedup();

@@ -14,6 +14,8 @@ struct Options {
     dtypes: Vec<DType>,
     /// One set for every file; none where each file names its own.
     defines: Vec<Vec<(&'static str, u32)>>,
+    /// Files whose name contains this.
+    only: String,
     verbose: bool,
 }
 
@@ -22,6 +24,7 @@ pub(crate) fn run(args: impl Iterator<Item = String>) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/kernels/cu");
     let mut sources = Vec::new();
     collect(&root, &mut sources)?;
+    sources.retain(|s| s.name.ends_with(".cuh") || s.name.contains(&options.only));
     sources.sort_by_key(|s| s.name);
     let tree = KernelTree { sources: sources.leak(), kernels: &[] };
     let nvrtc = Library::Nvrtc.load()?;
@@ -67,7 +70,7 @@ fn print(file: &CompiledFile) {
     let number = |x: Option<u32>| x.map_or("?".into(), |x| x.to_string());
     for k in &file.kernels {
         println!(
-            "{:<28} {:<4} sm_{:<3} block {:>4}, {:>3} registers, {:>6} bytes of shared memory ({} static) of {}, {} of stack, cubin {}",
+            "{:<28} {:<4} sm_{:<3} block {:>4}, {:>3} registers, {:>6} bytes of shared memory ({} static) of {}, {} of stack, {} spilled, cubin {}",
             k.name,
             file.dtype.to_string(),
             file.arch,
@@ -77,6 +80,7 @@ fn print(file: &CompiledFile) {
             k.shared_static_bytes,
             shared_limit(file.arch),
             number(k.stack_bytes),
+            number(k.spill_bytes),
             file.cubin_bytes
         );
     }
@@ -87,6 +91,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         archs: ARCHS.to_vec(),
         dtypes: vec![DType::Bf16, DType::F32],
         defines: Vec::new(),
+        only: String::new(),
         verbose: false,
     };
     while let Some(flag) = args.next() {
@@ -115,6 +120,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
                 }
                 options.defines[0].push((name.to_owned().leak(), number));
             }
+            "--only" => options.only = value()?,
             "--verbose" | "-v" => options.verbose = true,
             other => return Err(format!("kernels takes no '{other}'")),
         }

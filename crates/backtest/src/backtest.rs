@@ -8,11 +8,15 @@ use crate::{
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::{Command, Device};
 use foxhunt_env::{Buffer, Env, EnvError, Environments, LedgerViews, MemberSpec, Shape, exploration};
-use foxhunt_kernels::{Element, fused::ACTING_BLOCKS, market::LedgerRow};
+use foxhunt_kernels::{
+    Element,
+    fused::{ACTING_BLOCKS, DqnKernels},
+    market::LedgerRow,
+};
 use foxhunt_ledger::{Ledger, MemberInfo};
 use foxhunt_market::{FillRow, MAX_FILLS, RuleBook};
 use foxhunt_nn::{Net, Options, Plan, PlanError, Runtime, Tensor, net::BranchingQ};
-use foxhunt_train::{Config, Market, in_plan, is_fused, member_spec, network};
+use foxhunt_train::{Config, Market, fused_kernels, in_plan, member_spec, network};
 use std::rc::Rc;
 
 /// A stretch of a market, its rules, and where it is run.
@@ -165,11 +169,12 @@ impl<'a> Backtest<'a> {
     pub fn compile(&self, ids: &[u64]) -> Result<Agents<'a>, BacktestError> {
         let mut bench = self.bench(ids)?;
         let (net, (), _) = self.acting(&mut bench, |net, plan, x| {
-            let greedy = if is_fused(self.config, self.device, self.dtype, net) {
-                net.act_fused(plan, "act", x, ACTING_BLOCKS)?
-            } else {
-                net.act(plan, "act", x)?.1
-            };
+            let greedy =
+                if fused_kernels(self.config, self.device, self.dtype, net) == Some(DqnKernels::Hopper) {
+                    net.act_fused(plan, "act", x, ACTING_BLOCKS)?
+                } else {
+                    net.act(plan, "act", x)?.1
+                };
             Ok(((), greedy))
         })?;
         let members = ids.iter().map(|&id| self.member_info(id)).collect();

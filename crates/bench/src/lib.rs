@@ -26,7 +26,7 @@ pub use network::{Network, forward_operations, learn_operations};
 pub use rate::Rate;
 pub use setting::Setting;
 pub use soak::{Soak, SoakResult};
-pub use step::{StepBench, StepMemory, StepPlan, StepResult};
+pub use step::{StepBench, StepMemory, StepPlan, StepResult, step_shape};
 pub use table::{Outcome, header, json, row};
 pub use timing::Timing;
 pub use work::{Work, work};

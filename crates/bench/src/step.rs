@@ -13,6 +13,7 @@ use foxhunt_core::{
 };
 use foxhunt_device::{Device, Program};
 use foxhunt_kernels::{
+    fused::{DqnKernels, DqnShape},
     loss::{self, HeadShape, LossTotal},
     optim::{AdamSettings, Hyper},
 };
@@ -45,8 +46,8 @@ pub struct StepBench {
     pub steps: u32,
     /// Timings; the median is reported.
     pub repetitions: u32,
-    /// Whether the fused kernels do it, where the device has them.
-    pub fused: bool,
+    /// The fused kernels that do it; none for the plan's span.
+    pub kernels: Option<DqnKernels>,
 }
 
 /// What one size took.
@@ -60,8 +61,10 @@ pub struct StepResult {
     pub dtype: String,
     /// Rows of the replay.
     pub replay_rows: usize,
-    /// Whether the fused kernels did it.
+    /// Whether fused kernels did it.
     pub fused: bool,
+    /// Which: `hopper`, `mma`, or `span` for the plan's span.
+    pub kernels: String,
     /// Time of a step.
     #[serde(flatten)]
     pub timing: Timing,
@@ -109,6 +112,12 @@ fn network() -> BranchingQConfig {
     }
 }
 
+/// Its sizes as fused kernels take them.
+pub fn step_shape() -> DqnShape {
+    let c = network();
+    DqnShape { inputs: c.inputs, trunk: c.trunk, stream: c.stream, head: c.head }
+}
+
 /// `n` standard normals, the same on every machine.
 fn normals(n: usize) -> Vec<f32> {
     let mut out = vec![0.0; n];
@@ -150,8 +159,10 @@ impl StepBench {
         let net = BranchingQ::new(&mut plan, network());
         debug_assert_eq!(net.net.parameter_count(), PARAMETERS);
         let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };
-        let learn = if self.fused { BranchingQ::learn_fused } else { BranchingQ::learn };
-        let (_, total) = learn(&net, &mut plan, replay.x, samples, optimiser)?;
+        let (_, total) = match self.kernels {
+            Some(kernels) => net.learn_fused(&mut plan, kernels, replay.x, samples, optimiser)?,
+            None => net.learn(&mut plan, replay.x, samples, optimiser)?,
+        };
         Ok(StepPlan { plan, replay, net: net.net, hyper: optimiser.1, total })
     }
 
@@ -201,7 +212,8 @@ impl StepBench {
             population: self.population,
             dtype: self.dtype.to_string(),
             replay_rows: self.replay_rows,
-            fused: self.fused,
+            fused: self.kernels.is_some(),
+            kernels: self.kernels.map_or_else(|| "span".to_owned(), |k| k.to_string()),
             timing,
             us_per_member: timing.us / self.population as f64,
             rate: Rate::new(self.work(&step.plan, program), timing.us, machine),
@@ -338,7 +350,7 @@ mod tests {
                 replay_rows: 64,
                 steps: 1,
                 repetitions: 1,
-                fused: false,
+                kernels: None,
             };
             let step = bench.prepare(&Device::cpu()).unwrap();
             let done: u64 = step.program().unwrap().traffic().iter().map(|t| t.product_operations).sum();
@@ -361,7 +373,7 @@ mod tests {
                 replay_rows,
                 steps: 1,
                 repetitions: 1,
-                fused: false,
+                kernels: None,
             };
             let step = bench.prepare(&Device::cpu()).unwrap();
             bench.work(&step.plan, step.program().unwrap())

@@ -5,11 +5,11 @@
 use foxhunt_bench::StepBench;
 use foxhunt_core::DType;
 use foxhunt_device::Device;
-use foxhunt_kernels::Element;
+use foxhunt_kernels::{Element, fused::DqnKernels};
 use foxhunt_nn::MemoryPurpose;
 
 fn bench(dtype: DType, population: usize) -> StepBench {
-    StepBench { batch: 512, population, dtype, replay_rows: 4096, steps: 1, repetitions: 1, fused: false }
+    StepBench { batch: 512, population, dtype, replay_rows: 4096, steps: 1, repetitions: 1, kernels: None }
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn the_step_keeps_the_rules_on_numbers() {
 #[test]
 fn the_fused_step_keeps_the_rules_and_counts_its_memory() {
     for population in [1, 3] {
-        let sizes = StepBench { fused: true, ..bench(DType::Bf16, population) };
+        let sizes = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::Bf16, population) };
         let mut step = sizes.plan().unwrap();
         assert_eq!(step.plan.faults().unwrap(), [], "{population} members");
         let (fused, span) =
@@ -53,15 +53,22 @@ fn the_fused_step_keeps_the_rules_and_counts_its_memory() {
         step.plan.buffer("masters", Element::Real(DType::F32), 164, 2048);
         assert_eq!(step.plan.faults().unwrap().len(), 1);
     }
-    let step = StepBench { fused: true, ..bench(DType::Bf16, 1) }.plan().unwrap();
+    let step = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::Bf16, 1) }.plan().unwrap();
     assert_eq!(
         step.plan.inputs("step").unwrap(),
         bench(DType::Bf16, 1).plan().unwrap().plan.inputs("step").unwrap()
     );
     // It is in BF16 alone, and on one kind of GPU.
-    let error = StepBench { fused: true, ..bench(DType::F32, 1) }.plan().unwrap().plan.faults().unwrap_err();
+    let error = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::F32, 1) }
+        .plan()
+        .unwrap()
+        .plan
+        .faults()
+        .unwrap_err();
     assert!(error.to_string().contains("holds Real(F32), not Real(Bf16)"), "{error}");
-    let error = StepBench { fused: true, ..bench(DType::Bf16, 1) }.run(&Device::cpu(), None).unwrap_err();
+    let error = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::Bf16, 1) }
+        .run(&Device::cpu(), None)
+        .unwrap_err();
     assert!(error.to_string().contains("dqn_rows is for one kind of GPU"), "{error}");
 }
 
@@ -137,7 +144,7 @@ fn the_step_is_what_it_was() {
             insta::assert_snapshot!(format!("step_{dtype}"), plan.to_string());
         });
     }
-    let plan = StepBench { fused: true, ..bench(DType::Bf16, 1) }.plan().unwrap().plan;
+    let plan = StepBench { kernels: Some(DqnKernels::Hopper), ..bench(DType::Bf16, 1) }.plan().unwrap().plan;
     insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
         insta::assert_snapshot!("step_fused", plan.to_string());
     });

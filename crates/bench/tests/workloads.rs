@@ -56,7 +56,7 @@ fn a_machine_is_measured_in_both_types() {
 fn a_step_is_timed() {
     let (dtype, batch) = (DType::F32, 32);
     let sizes =
-        StepBench { batch, population: 2, dtype, replay_rows: 256, steps: 1, repetitions: 3, fused: false };
+        StepBench { batch, population: 2, dtype, replay_rows: 256, steps: 1, repetitions: 3, kernels: None };
     let r = sizes.run(&Device::cpu(), Some(&MACHINE)).unwrap();
     let value = printed(&r);
     consistent(&value, &r.rate);
@@ -77,7 +77,7 @@ fn steps_neither_allocate_nor_wait_nor_copy() {
             replay_rows: 64,
             steps: 1,
             repetitions: 1,
-            fused: false,
+            kernels: None,
         };
         let r = sizes.soak(&device, Soak { steps: 100 }).unwrap();
         assert_eq!(r.allocated.0, r.allocated.1);
@@ -92,8 +92,15 @@ fn steps_neither_allocate_nor_wait_nor_copy() {
 fn a_wait_fails_a_soak() {
     let device = Device::cpu();
     let (dtype, done) = (DType::F32, AtomicBool::new(false));
-    let sizes =
-        StepBench { batch: 8, population: 1, dtype, replay_rows: 64, steps: 1, repetitions: 1, fused: false };
+    let sizes = StepBench {
+        batch: 8,
+        population: 1,
+        dtype,
+        replay_rows: 64,
+        steps: 1,
+        repetitions: 1,
+        kernels: None,
+    };
     let seen = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {

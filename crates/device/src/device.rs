@@ -199,12 +199,25 @@ impl Device {
         }
     }
 
+    /// Compute capability of a GPU (90 for 9.0), or of the one that a CPU emulates.
+    pub fn capability(&self) -> Option<u32> {
+        match self {
+            Device::Cpu(cpu) => cpu.emulator.as_ref().map(|_| 90),
+            Device::Cuda(gpu) => Some(gpu.info().capability),
+        }
+    }
+
+    /// Whether F32 products may use TF32: see [`Device::set_tf32`].
+    pub fn tf32(&self) -> bool {
+        match self {
+            Device::Cpu(_) => false,
+            Device::Cuda(gpu) => gpu.tf32(),
+        }
+    }
+
     /// Whether it is a Hopper GPU, for which some steps have a kernel of their own, or emulates one.
     pub fn is_hopper(&self) -> bool {
-        match self {
-            Device::Cpu(cpu) => cpu.emulator.is_some(),
-            Device::Cuda(gpu) => gpu.info().capability == 90,
-        }
+        self.capability() == Some(90)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::{
     block::{Counter, Meeting},
     cluster::{Cluster, Wait},
     copy::{Copy, Kind},
+    piece::Piece,
     product::Shape,
 };
 use corosensei::{Coroutine, Yielder, stack::DefaultStack};
@@ -301,5 +302,31 @@ extern "C" fn emulated_wait_products(left: u32) {
         let due = commits.len().saturating_sub(left as usize);
         let upto = commits.drain(..due).next_back().unwrap_or(0);
         Ok(Wait::Products(upto))
+    });
+}
+
+/// A piece of 16 bytes, or zeros.
+#[unsafe(no_mangle)]
+extern "C" fn emulated_piece(to: u32, from: *const c_void) {
+    act(|c, t| {
+        let group = c.threads[t].piece_groups;
+        c.ask_piece(t, Piece { from: from.cast(), to, group })
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn emulated_commit_pieces() {
+    act(|c, t| {
+        c.threads[t].piece_groups += 1;
+        Ok(())
+    });
+}
+
+/// Until all but the last `left` groups of this thread's pieces are there: they are, now.
+#[unsafe(no_mangle)]
+extern "C" fn emulated_wait_pieces(left: u32) {
+    act(|c, t| {
+        c.land_pieces(t, left as usize);
+        Ok(())
     });
 }

@@ -4,6 +4,7 @@ use crate::{
     block::{Block, Counter, Meeting},
     calls::{self, Fiber},
     copy::{Copy, Kind},
+    piece::Piece,
     product::Products,
     table::EmulatedInfo,
 };
@@ -63,6 +64,9 @@ pub(crate) struct Thread {
     pub(crate) store_groups: usize,
     /// Words written and not published.
     pub(crate) wrote: Vec<u32>,
+    /// Pieces on their way, and groups of them committed.
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) piece_groups: usize,
 }
 
 #[derive(Default)]
@@ -97,6 +101,8 @@ impl Cluster {
             commits: Vec::new(),
             store_groups: 0,
             wrote: Vec::new(),
+            pieces: Vec::new(),
+            piece_groups: 0,
         };
         let groups = blocks * block_threads.div_ceil(WARPGROUP);
         Cluster {
@@ -115,7 +121,7 @@ impl Cluster {
         }
     }
 
-    fn random(&mut self, below: usize) -> usize {
+    pub(crate) fn random(&mut self, below: usize) -> usize {
         self.draws += 1;
         (member_seed(self.seed, self.draws) % below.max(1) as u64) as usize
     }
@@ -229,6 +235,7 @@ impl Cluster {
                     self.land(i);
                 }
             }
+            self.land_some_pieces();
             let mut moved = false;
             let warps = self.threads.len().div_ceil(WARP);
             let first = self.random(warps);
@@ -281,6 +288,9 @@ impl Cluster {
         let left = |c: &Copy| matches!(c.kind, Kind::Store { thread: t, .. } if t == thread);
         if self.copies.iter().any(left) {
             return Err(self.of_thread(thread, "ends while its stores still read shared memory"));
+        }
+        if !self.threads[thread].pieces.is_empty() {
+            return Err(self.of_thread(thread, "ends while its copies are on their way"));
         }
         Ok(())
     }

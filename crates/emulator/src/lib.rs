@@ -1,9 +1,9 @@
-//! Kernels of one kind of GPU, run on a CPU, for tests.
+//! Kernels of some GPUs alone, run on a CPU, for tests.
 //!
 //! The fused kernels (`crates/kernels/cu/fused`) are written in threads, warps and clusters, with barriers that count bytes,
-//! tensor copies and products of a warpgroup: they have no host build. Their only words for all that are in `hopper.cuh`, so
-//! they compile against another file of that name (`cu/hopper.cuh` here) in which a thread is a coroutine and every word calls
-//! this crate. The order of threads is random, a copy or a product happens at any moment that its barriers allow, the memory
+//! copies and products that go on beside a thread: they have no host build. Their only words for all that are in `warp.cuh`,
+//! `hopper.cuh` and `ampere.cuh`, so they compile against other files of those names (in `cu` here) in which a thread is a
+//! coroutine and every word calls this crate. The order of threads is random, a copy or a product happens at any moment that its barriers allow, the memory
 //! of a block begins as NaN, and what no machine would forgive is an error with the thread's name: an address beyond the block,
 //! a barrier that was never made, a read through the copy engine of what was not published, a deadlock.
 //!
@@ -14,6 +14,7 @@ mod block;
 mod calls;
 mod cluster;
 mod copy;
+mod piece;
 mod product;
 mod table;
 
@@ -31,6 +32,8 @@ use table::Build;
 /// An emulated Hopper GPU.
 #[derive(Debug)]
 pub struct Hopper {
+    /// What a test makes of a launch before it runs.
+    change: fn(Launch) -> Launch,
     /// Seed of the order in which things happen, which no result may depend on: another at every launch.
     seed: AtomicU64,
 }
@@ -38,7 +41,12 @@ pub struct Hopper {
 impl Hopper {
     /// The CPU as a device that runs these kernels too. From one seed, things happen in the same order again.
     pub fn device(seed: u64) -> Device {
-        Device::cpu_emulating(Arc::new(Hopper { seed: AtomicU64::new(seed) }))
+        Self::changing(seed, |launch| launch)
+    }
+
+    /// The same with launches as `change` makes them of those that it is given, such as in other blocks.
+    pub fn changing(seed: u64, change: fn(Launch) -> Launch) -> Device {
+        Device::cpu_emulating(Arc::new(Hopper { change, seed: AtomicU64::new(seed) }))
     }
 }
 
@@ -49,10 +57,11 @@ struct Line([u8; 64]);
 
 impl Emulator for Hopper {
     fn info(&self, launch: &Launch) -> Result<KernelInfo, String> {
-        Ok(Build::of(launch)?.kernel_info())
+        Ok(Build::of(&(self.change)(launch.clone()))?.kernel_info())
     }
 
     fn run(&self, launch: &Launch) -> Result<(), String> {
+        let launch = &(self.change)(launch.clone());
         let build = Build::of(launch)?;
         let info = build.info();
         let blocks = info.cluster.max(1);

@@ -1,5 +1,6 @@
 //! The kernels that were compiled for emulation.
 
+use foxhunt_core::DType;
 use foxhunt_device::{KernelInfo, Launch};
 use std::ffi::c_void;
 
@@ -18,6 +19,7 @@ pub(crate) struct EmulatedInfo {
 #[derive(Debug)]
 pub(crate) struct Build {
     pub(crate) kernel: &'static str,
+    dtype: DType,
     bounds: &'static [(&'static str, u32)],
     pub(crate) entry: unsafe extern "C" fn(*const c_void),
     info: *const EmulatedInfo,
@@ -34,10 +36,14 @@ impl Build {
         let mut bounds = launch.defines.clone();
         bounds.sort_unstable();
         let name = launch.kernel.name;
-        let wanted = |b: &&Build| b.kernel == name && b.bounds == bounds;
+        let wanted = |b: &&Build| b.kernel == name && b.dtype == launch.dtype && b.bounds == bounds;
         BUILDS.iter().find(wanted).ok_or_else(|| {
             let list: Vec<String> = bounds.iter().map(|(n, v)| format!("{n}={v}")).collect();
-            format!("was not compiled for emulation with {}: add them to bounds.txt", list.join(" "))
+            format!(
+                "was not compiled for emulation in {} with {}: add them to bounds.txt",
+                launch.dtype,
+                list.join(" ")
+            )
         })
     }
 

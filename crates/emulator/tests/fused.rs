@@ -2,8 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers fail by panicking")]
 
+use foxhunt_core::DType;
 use foxhunt_emulator::Hopper;
-use foxhunt_kernels::{fused::DqnShape, loss::HeadShape};
+use foxhunt_kernels::{
+    fused::{DqnKernels, DqnShape},
+    loss::HeadShape,
+};
 use foxhunt_testkit::{FusedCase, check_fused, check_fused_act, fused_repeats};
 
 fn case(
@@ -17,7 +21,14 @@ fn case(
 ) -> FusedCase {
     let head = HeadShape { actions: actions.to_vec(), atoms, v_min: -10.0, v_max: 10.0 };
     let shape = DqnShape { inputs, trunk, stream, head };
-    FusedCase { shape, batch, members, mixture: batch % 2 == 1 }
+    FusedCase {
+        kernels: DqnKernels::Hopper,
+        dtype: DType::Bf16,
+        shape,
+        batch,
+        members,
+        mixture: batch % 2 == 1,
+    }
 }
 
 fn holds(case: &FusedCase, seed: u64) {

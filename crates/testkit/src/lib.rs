@@ -19,7 +19,7 @@ mod random;
 pub use case::{Case, CaseError, Output, Setting};
 pub use cases::cases;
 pub use check::{CaseReport, allowed, check_case};
-pub use fused::{Agreement, FusedCase, check_fused, check_fused_act, fused_cases, fused_repeats};
+pub use fused::{Agreement, FusedCase, check_fused, check_fused_act, fused_bits, fused_cases, fused_repeats};
 pub use matrix::Matrix;
 pub use numbers::{Measured, Numbers, numbers};
 pub use random::Random;

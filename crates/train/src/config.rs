@@ -50,6 +50,8 @@ pub enum LearnStep {
     /// Fused kernels where they are written for device, storage type and network; the span elsewhere.
     #[default]
     Auto,
+    /// The fused kernels for Ampere and later GPUs, also where others are faster; the span where they don't run.
+    Mma,
     /// The plan's span of operations, which the fused kernels are held against.
     Span,
 }
@@ -255,7 +257,7 @@ pub struct LearnConfig {
     pub weights: Weights,
     /// In BF16, how weights, moments and targets are rounded; to nearest is for study, and in F32 both are one.
     pub rounding: Rounding,
-    /// Whether the fused kernels learn where the device has them, or the plan's span everywhere.
+    /// Which kernels learn where the device has them: the fastest, those for Ampere and later, or the plan's span everywhere.
     pub step: LearnStep,
     /// How the agent explores while it collects; tested, it takes the best action.
     pub explore: Explore,

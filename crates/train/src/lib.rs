@@ -17,4 +17,4 @@ pub use error::{TrainError, in_plan};
 pub use foxhunt_env::ACCOUNT_FEATURES;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};
 pub use market::Market;
-pub use trainer::{ACTIONS, EpochReport, Trainer, is_fused, member_spec, network};
+pub use trainer::{ACTIONS, EpochReport, Trainer, fused_kernels, member_spec, network};

@@ -10,7 +10,7 @@ use foxhunt_env::{
     Buffer, Environments, FeatureId, MemberSpec, Shape, Tables, Tally, exploration, temperature,
 };
 use foxhunt_kernels::{
-    fused::ACTING_BLOCKS,
+    fused::{ACTING_BLOCKS, DqnKernels},
     loss::{HeadShape, LossTotal},
     optim::{AdamSettings, Hyper, OptimiserState},
 };
@@ -119,12 +119,14 @@ pub fn member_spec(
     })
 }
 
-/// Whether the fused kernels learn and act for this network on this device.
-pub fn is_fused(config: &Config, device: &Device, dtype: DType, net: &BranchingQ) -> bool {
-    config.learn.step == LearnStep::Auto
-        && device.is_hopper()
-        && dtype == DType::Bf16
-        && net.fused_shape().fits()
+/// The fused kernels that learn for this network on this device, if any. [`DqnKernels::Hopper`] act, too.
+pub fn fused_kernels(config: &Config, device: &Device, dtype: DType, net: &BranchingQ) -> Option<DqnKernels> {
+    let shape = net.fused_shape();
+    match config.learn.step {
+        LearnStep::Auto => DqnKernels::of(device, dtype, &shape),
+        LearnStep::Mma => Some(DqnKernels::Mma).filter(|k| k.run_on(device, dtype, &shape)),
+        LearnStep::Span => None,
+    }
 }
 
 impl Trainer {
@@ -227,12 +229,12 @@ impl Trainer {
 
         plan.program("collect");
         plan.run_foreign("env.observe", &[envs], &[observation], fixed(vec![env.observe()?]));
-        let fused = is_fused(config, device, dtype, &net);
+        let fused = fused_kernels(config, device, dtype, &net);
         if l.explore == Explore::Boltzmann {
             acting::boltzmann(&mut plan, &net, &env, (envs, observation, actions))?;
             plan.run_foreign("env.step", &[envs, actions], &[envs, ring, tally], fixed(vec![env.step()?]));
         } else {
-            let greedy = if fused {
+            let greedy = if fused == Some(DqnKernels::Hopper) {
                 net.act_fused(&mut plan, "act", observation, ACTING_BLOCKS)?
             } else {
                 net.act(&mut plan, "act", observation)?.1
@@ -248,8 +250,10 @@ impl Trainer {
         let gathered = [batch, batch_actions, samples];
         plan.run_foreign("replay.gather", &[envs, ring, indices], &gathered, fixed(vec![env.gather()?]));
         let head = HeadSamples { actions: batch_actions, outcome: samples };
-        let learn = if fused { BranchingQ::learn_fused } else { BranchingQ::learn };
-        let (_, total) = learn(&net, &mut plan, batch, head, optimiser)?;
+        let (_, total) = match fused {
+            Some(kernels) => net.learn_fused(&mut plan, kernels, batch, head, optimiser)?,
+            None => net.learn(&mut plan, batch, head, optimiser)?,
+        };
         let runtime = plan.compile(device, Options::default())?;
 
         let seeds: Vec<u64> = specs.iter().step_by(spread).map(|s| s.seed).collect();

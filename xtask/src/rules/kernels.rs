@@ -469,11 +469,8 @@ fn assembly_fault(instruction: &str) -> Option<&'static str> {
     match parts[0] {
         _ if has("f64") => Some("kernels compute in F32"),
         "st" if !has("shared") => Some("memory is written as `real` or integers, in C++ or by a tensor copy"),
-        "cp" if has("global")
-            && has("shared")
-            && !has("tensor")
-            && !instruction.contains("cluster.global") =>
-        {
+        // What is written comes first: `shared.global` is a copy from memory.
+        "cp" if has("global") && has("shared") && !has("tensor") && !reads_global(&parts) => {
             Some("a copy of plain bytes to memory could be of wide numbers: tensor copies are of `real`")
         }
         "red" | "atom" | "multimem" if floats => Some("a sum of floats would depend on its order"),
@@ -481,6 +478,12 @@ fn assembly_fault(instruction: &str) -> Option<&'static str> {
         "cp" if has("reduce") => Some("a sum of floats would depend on its order"),
         _ => None,
     }
+}
+
+/// Whether a copy's second place is memory.
+fn reads_global(parts: &[&str]) -> bool {
+    let at = |place: &str| parts.iter().position(|p| p.split("::").next() == Some(place));
+    at("shared") < at("global")
 }
 
 fn is_double(number: &str) -> bool {

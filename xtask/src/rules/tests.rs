@@ -188,6 +188,7 @@ fn assembly_that_breaks_a_rule_is_found() {
         "cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];",
         "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];",
         "cp.async.bulk.wait_group.read 0;",
+        "cp.async.cg.shared.global [%0], [%1], 16, %2;",
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%0}, %1, %2, p, 1, 1, 0, 0;",
     ] {
         assert_eq!(base(code), [], "{code}");

@@ -6,6 +6,7 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
+use foxhunt_kernels::fused::DqnKernels;
 use foxhunt_testkit::{
     allowed, cases, check_case, check_fused, check_fused_act, fused_cases, fused_repeats, numbers,
 };
@@ -183,11 +184,24 @@ fn check_fused_steps(
     chosen: &dyn Fn(&str) -> bool,
     count: &mut Count,
 ) -> Result<(), Failure> {
-    if !device.is_hopper() || !chosen("fused step") {
-        return Ok(());
+    let pairs =
+        [(DqnKernels::Hopper, DType::Bf16), (DqnKernels::Mma, DType::Bf16), (DqnKernels::Mma, DType::F32)];
+    for (kernels, dtype) in pairs {
+        let title = format!("fused step, {kernels} in {dtype}");
+        if kernels.exist_on(device) && chosen(&title) {
+            check_fused_kernels(device, (kernels, dtype, &title), count)?;
+        }
     }
-    say!("\n{:<52} {:>10}  result", "fused step", "difference")?;
-    for case in fused_cases() {
+    Ok(())
+}
+
+fn check_fused_kernels(
+    device: &Device,
+    (kernels, dtype, title): (DqnKernels, DType, &str),
+    count: &mut Count,
+) -> Result<(), Failure> {
+    say!("\n{title:<52} {:>10}  result", "difference")?;
+    for case in fused_cases(kernels, dtype) {
         let s = &case.shape;
         let name = format!(
             "{}-{}-{}-{}x{}, {:?}x{}, B {}, P {}",
@@ -202,7 +216,9 @@ fn check_fused_steps(
             case.members
         );
         let both = check_fused(device, &case).and_then(|mut all| {
-            all.push(check_fused_act(device, &case, 3)?);
+            if kernels == DqnKernels::Hopper {
+                all.push(check_fused_act(device, &case, 3)?);
+            }
             Ok(all)
         });
         let (largest, problems) = match (both, fused_repeats(device, &case)) {
@@ -213,7 +229,7 @@ fn check_fused_steps(
                     .map(|a| format!("{}: {:.3} of {:.3} allowed", a.what, a.difference, a.allowed))
                     .collect();
                 if changed > 0 {
-                    problems.push(format!("{changed} weights differ between two runs"));
+                    problems.push(format!("{changed} bytes of the weights differ between two runs"));
                 }
                 (all.iter().map(|a| a.difference).fold(0.0, f64::max), problems)
             }

@@ -1,6 +1,6 @@
 //! Compiling the whole kernel tree without a GPU, to see that it compiles for every architecture and fits.
 
-use super::compile::{Build, Compiler, in_parallel, only_target};
+use super::compile::{Build, Compiler, Gpus, in_parallel};
 use crate::{DeviceError, KernelInfo, KernelTree, Source};
 use foxhunt_core::DType;
 
@@ -81,8 +81,8 @@ pub fn shared_limit(arch: u32) -> u32 {
 }
 
 /// Compiles every `.cu` file of `tree` for compute capability `arch` (90 for 9.0), once per set of defines. Without any
-/// set, each file is compiled with those that it names itself, a line each: `// bounds: LN_N=256`; a file that names
-/// none has no bounds to give. Needs NVRTC and no GPU. Nothing is taken from the cache.
+/// set, each file is compiled with those that it names itself, a line each: `// bounds: LN_N=256`, or `// bounds bf16: LN_N=256`
+/// for one storage type; a file that names none has no bounds to give. Needs NVRTC and no GPU. Nothing is taken from the cache.
 ///
 /// # Errors
 /// No NVRTC, or what it says of the first file that it refuses.
@@ -98,11 +98,11 @@ pub fn compile_all(
     }
     let mut recipes = Vec::new();
     let applies = |s: &&Source| {
-        only_target(s.text)
-            .is_none_or(|t| dtype == DType::Bf16 && t.trim_end_matches('a') == format!("sm_{arch}"))
+        let gpus = Gpus::of(s.text);
+        gpus.have(arch) && (dtype == DType::Bf16 || !matches!(gpus, Gpus::Only(_)))
     };
     for source in tree.sources.iter().filter(|s| s.name.ends_with(".cu")).filter(applies) {
-        let sets = if defines.is_empty() { bounds(source)? } else { defines.to_vec() };
+        let sets = if defines.is_empty() { bounds(source, dtype)? } else { defines.to_vec() };
         for defines in sets {
             let build = Build { file: source.name, dtype, defines };
             recipes.push(compiler.recipe(tree, &build, true)?);
@@ -148,7 +148,7 @@ fn warnings(log: &str) -> String {
 }
 
 /// The sets of defines that a file asks to be checked with.
-fn bounds(source: &Source) -> Result<Vec<Vec<(&'static str, u32)>>, DeviceError> {
+fn bounds(source: &Source, dtype: DType) -> Result<Vec<Vec<(&'static str, u32)>>, DeviceError> {
     let set = |line: &'static str| {
         line.split_whitespace()
             .map(|pair| pair.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?))))
@@ -159,8 +159,9 @@ fn bounds(source: &Source) -> Result<Vec<Vec<(&'static str, u32)>>, DeviceError>
             })
     };
     let text: &'static str = source.text;
-    let sets: Vec<_> =
-        text.lines().filter_map(|l| l.strip_prefix("// bounds:")).map(set).collect::<Result<_, _>>()?;
+    let own = format!("// bounds {dtype}:");
+    let named = |l: &'static str| l.strip_prefix("// bounds:").or_else(|| l.strip_prefix(own.as_str()));
+    let sets: Vec<_> = text.lines().filter_map(named).map(set).collect::<Result<_, _>>()?;
     Ok(if sets.is_empty() { vec![Vec::new()] } else { sets })
 }
 
@@ -217,11 +218,15 @@ ptxas info    : Used 80 registers, used 0 barriers";
 
     #[test]
     fn a_file_names_the_bounds_it_is_checked_with() {
-        let of = |text: &'static str| bounds(&Source { name: "k.cu", text });
+        let of = |text: &'static str| bounds(&Source { name: "k.cu", text }, DType::F32);
         assert_eq!(of("int x;\n").unwrap(), [vec![]]);
         assert_eq!(
             of("// bounds: A=1 B=22\n// bounds: A=3\n").unwrap(),
             [vec![("A", 1), ("B", 22)], vec![("A", 3)]]
+        );
+        assert_eq!(
+            of("// bounds: A=1\n// bounds bf16: A=2\n// bounds f32: A=3\n").unwrap(),
+            [[("A", 1)], [("A", 3)]]
         );
         assert!(of("// bounds: A\n").unwrap_err().to_string().contains("k.cu"));
     }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
     ffi::{CStr, CString, c_char, c_int},
-    fs, ptr,
+    fmt, fs, ptr,
 };
 
 /// Stack of a compiling thread: NVRTC recurses deeper than a default thread allows for on large kernels.
@@ -86,7 +86,10 @@ impl Compiler {
 
     /// Name of the target of a file: the architecture's, or the one that the file is written for.
     pub(crate) fn target(&self, text: &str) -> String {
-        only_target(text).map_or_else(|| format!("sm_{}", self.arch), str::to_owned)
+        match Gpus::of(text) {
+            Gpus::Only(target) => target.to_owned(),
+            Gpus::All | Gpus::From(_) => format!("sm_{}", self.arch),
+        }
     }
 
     /// Gathers what `build` is made of. `report` adds the assembler's statistics to the log.
@@ -112,9 +115,9 @@ impl Compiler {
             }
         }
         let target = self.target(main.text);
-        let here = format!("sm_{}", self.arch);
-        if target.trim_end_matches('a') != here {
-            return Err(missing(format!("is for {target} alone, and this GPU's architecture is {here}")));
+        let gpus = Gpus::of(main.text);
+        if !gpus.have(self.arch) {
+            return Err(missing(format!("is for {gpus}, and this GPU's architecture is sm_{}", self.arch)));
         }
         let mut options = vec![
             format!("--gpu-architecture={target}"),
@@ -292,10 +295,44 @@ fn status(result: sys::nvrtcResult, doing: &str) -> Result<(), DeviceError> {
     }
 }
 
-/// What the first line `// gpu: sm_90a` of a file names: the only target that it is for. Such a file has no host build, and
-/// is in BF16.
-pub(crate) fn only_target(text: &str) -> Option<&str> {
-    text.lines().next()?.strip_prefix("// gpu:").map(str::trim)
+/// The GPUs that a file is for, by its first line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gpus<'a> {
+    /// Any; the file has a host build too.
+    All,
+    /// `// gpu: sm_90a`: this target alone. No host build, and in BF16.
+    Only(&'a str),
+    /// `// gpu: sm_80+`: this architecture and later ones. No host build.
+    From(u32),
+}
+
+impl<'a> Gpus<'a> {
+    pub(crate) fn of(text: &'a str) -> Self {
+        let Some(named) = text.lines().next().and_then(|l| l.strip_prefix("// gpu:")).map(str::trim) else {
+            return Gpus::All;
+        };
+        let from = named.strip_prefix("sm_").and_then(|n| n.strip_suffix('+')?.parse().ok());
+        from.map_or(Gpus::Only(named), Gpus::From)
+    }
+
+    /// Whether architecture `arch` (90 for 9.0) is among them.
+    pub(crate) fn have(self, arch: u32) -> bool {
+        match self {
+            Gpus::All => true,
+            Gpus::Only(target) => target.trim_end_matches('a') == format!("sm_{arch}"),
+            Gpus::From(first) => arch >= first,
+        }
+    }
+}
+
+impl fmt::Display for Gpus<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gpus::All => f.write_str("every GPU"),
+            Gpus::Only(target) => write!(f, "{target} alone"),
+            Gpus::From(first) => write!(f, "sm_{first} and later"),
+        }
+    }
 }
 
 /// Names in `#include "…"`.

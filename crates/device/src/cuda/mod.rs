@@ -288,6 +288,10 @@ impl CudaDevice {
         &self.counters
     }
 
+    pub(crate) fn tf32(&self) -> bool {
+        self.tf32.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn set_tf32(&self, on: bool) {
         self.tf32.store(on, Ordering::Relaxed);
     }

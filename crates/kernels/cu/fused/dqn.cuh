@@ -1,7 +1,7 @@
-// gpu: sm_90a
+// gpu: sm_80+
 // The branching dueling C51 network of one build: its sizes, and the smaller parts of a fused step that need them.
 #pragma once
-#include "hopper.cuh"
+#include "warp.cuh"
 
 static constexpr int INPUTS = DQN_INPUTS, TRUNK1 = DQN_TRUNK1, TRUNK2 = DQN_TRUNK2, STREAM = DQN_STREAM;
 static constexpr int BRANCHES = DQN_BRANCHES, STREAMS = 1 + BRANCHES, ATOMS = DQN_ATOMS;
@@ -16,6 +16,8 @@ static_assert(BRANCHES >= 1 && BRANCHES <= 3, "one to three branches");
 FN constexpr int actions_of(int stream) { return stream == 0 ? 1 : stream == 1 ? DQN_ACTIONS0 : stream == 2 ? DQN_ACTIONS1 : DQN_ACTIONS2; }
 FN constexpr int first_unit(int stream) { return stream == 0 ? 0 : stream == 1 ? 1 : stream == 2 ? 1 + DQN_ACTIONS0 : 1 + DQN_ACTIONS0 + DQN_ACTIONS1; }
 static constexpr int UNITS = first_unit(STREAMS - 1) + actions_of(STREAMS - 1);
+
+struct NetBiases { Members<const real> b1, b2, b3, head; };
 
 static constexpr float LOG2_E = 1.44269504f;
 

@@ -2,15 +2,9 @@
 // A computing warpgroup: 64 rows through the network, activations in registers from one product to the next. What gradients
 // need of them goes to memory where one learns.
 #pragma once
+#include "dqn_loss.cuh"
 #include "dqn_memory.cuh"
 
-// The mean of the atoms' numbers: Q up to the support, which keeps its order.
-FN float mean_index(const Exponentials& x, int quad) {
-  float s = 0.f;
-  UNROLL for (int i = 0; i < PACKS; ++i)
-    UNROLL for (int c = 0; c < 2; ++c) s = fma_(x.e[2 * i + c], (float)(8 * i + c + 2 * quad), s);
-  return sum4(s) / x.sum;
-}
 // The action with the largest Q of both rows, ties to the lowest.
 struct Best {
   int action[2];

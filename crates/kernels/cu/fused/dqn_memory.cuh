@@ -3,6 +3,7 @@
 // computing warpgroup x, the trunk's output, and where one LEARNS, which the includer says, a buffer, distributions of a tile's
 // rows, masks.
 #pragma once
+#include "hopper.cuh"
 #include "dqn.cuh"
 
 static constexpr int GROUPS = DQN_GROUPS;            // warpgroups that compute; one more loads
@@ -46,7 +47,6 @@ static constexpr int OF_GROUPS = STAGES * STAGE_BYTES, OF_BIAS = OF_GROUPS + GRO
 static constexpr int OF_BARRIERS = OF_BIAS + NETS * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + BARRIER_BYTES, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
 
 struct NetMaps { TensorMap w1, w2, w3, head; };
-struct NetBiases { Members<const real> b1, b2, b3, head; };
 
 // N numbers on their way to shared memory, by the threads that compute.
 template<int N> struct Vector {

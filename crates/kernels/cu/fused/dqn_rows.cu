@@ -16,7 +16,6 @@
 static constexpr bool LEARNS = true;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
-#include "outcome.cuh"
 
 struct RowsArgs {
   NetMaps online, target;
@@ -155,9 +154,6 @@ struct Learner : Forward<RowsArgs> {
   }
 
   // ---- distributions ----
-  // A sum of 2^-24 as a share of 2^-16. BF16 would be coarser where it counts: g is the small difference of two
-  // distributions, and the rounding of 0.02 to BF16 was seen as 6 % noise in the gradient of a row.
-  static METHOD u32 to_share(u32 sum) { return min((sum + 128) >> 8, 65535u); }
   // The projection of softmax(l) through r + discount z, into `atoms`. Sums are of integers (2^-24), in any order.
   METHOD void project(Atoms& l, int branch) {
     u32 out[2 * PACKS];
@@ -169,24 +165,12 @@ struct Learner : Forward<RowsArgs> {
       exponentials(x, l, 0, quad());
       const int at = first + row() + 8 * h;
       const Outcome o = a.outcome.of(member)[at < a.rows ? at : a.rows - 1];
-      const float r = (float)o.return_q20 * 9.5367431640625e-7f, gamma = (float)o.discount_q31 * 4.656612873077393e-10f;
-      const float start = (r - a.v_min + gamma * a.v_min) * a.inv_dz, unit = 16777216.f / x.sum;
-      const float mean = fma_(gamma, mean_index(x, quad()), start);
-      if (mean < 0.f || mean > (float)(ATOMS - 1)) beyond |= 1u << h;
+      const Shift shift = shift_of(o, a.v_min, a.inv_dz);
+      if (shift.leaves(x, quad())) beyond |= 1u << h;
       __syncwarp();
       UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_shared(scratch + j * 128 + lane() * 4, 0);
       __syncwarp();
-      UNROLL for (int i = 0; i < PACKS; ++i)
-        UNROLL for (int c = 0; c < 2; ++c) {
-          if (!is_atom(i, c, quad())) continue;
-          float b = fma_(gamma, (float)(8 * i + c + 2 * quad()), start);
-          b = smaller(larger(b, 0.f), (float)(ATOMS - 1));
-          const int below = min((int)b, ATOMS - 2);
-          const float p = x.e[2 * i + c] * unit;
-          const int whole = nearest_int(p), upper = nearest_int(p * (b - (float)below));
-          add_shared(mine + 4 * below, whole - upper);
-          add_shared(mine + 4 * below + 4, upper);
-        }
+      shift.scatter(x, quad(), mine);
       __syncwarp();
       UNROLL for (int i = 0; i < PACKS; ++i) {
         const u32 pair = mine + 4 * (8 * i + 2 * quad());
@@ -224,25 +208,21 @@ struct Learner : Forward<RowsArgs> {
     for (int h = 0; h < 2; ++h) {
       Exponentials x;
       exponentials(x, l, 0, quad());
-      float m[2 * PACKS], mass = 0.f, cross = 0.f;
-      const float log_sum = x.top + log2_fast(x.sum) * 0.693147181f;
+      float m[2 * PACKS];
       UNROLL for (int i = 0; i < PACKS; ++i) {
         const u32 shares = get_shared(atoms_at(branch, 2 * i + h));
-        UNROLL for (int c = 0; c < 2; ++c) {
-          m[2 * i + c] = (float)(c ? shares >> 16 : shares & 0xffffu);
-          mass = mass + m[2 * i + c];
-          if (is_atom(i, c, quad())) cross = fma_(m[2 * i + c], log_sum - l[4 * i + c], cross);
-        }
+        m[2 * i] = (float)(shares & 0xffffu);
+        m[2 * i + 1] = (float)(shares >> 16);
       }
-      const float inv_mass = 1.f / sum4(mass), inv_sum = 1.f / x.sum;
+      const RowLoss r = row_loss(x, l, m, quad());
       // Both rows' losses take turns, as the rows do.
       const float other = loss[1];
-      loss[1] = loss[0] + sum4(cross) * inv_mass;
+      loss[1] = loss[0] + r.loss;
       loss[0] = other;
       const float scale = inside(h) ? a.scale : 0.f;
       real* const g = a.g.of(member) + (i64)(first + row() + 8 * h) * a.ld_g + 64 * (1 + branch) + 2 * quad();
       UNROLL for (int i = 0; i < PACKS; ++i) {
-        const u32 v = pack2((x.e[2 * i] * inv_sum - m[2 * i] * inv_mass) * scale, (x.e[2 * i + 1] * inv_sum - m[2 * i + 1] * inv_mass) * scale);
+        const u32 v = pack2((x.e[2 * i] * r.inv_sum - m[2 * i] * r.inv_mass) * scale, (x.e[2 * i + 1] * r.inv_sum - m[2 * i + 1] * r.inv_mass) * scale);
         put_shared(atoms_at(branch, 2 * i + h), v);
         if (inside(h)) *(u32*)(g + 8 * i) = v;
       }
@@ -264,27 +244,14 @@ struct Learner : Forward<RowsArgs> {
     }
   }
   METHOD void total_loss() const {
-    u64 sum = 0;
-    u32 good = 0, bad = 0, edge = 0;
+    LossCount count{0, 0, 0, 0};
     UNROLL for (int h = 0; h < 2; ++h) {
       const float x = loss[h] * a.inv_branches;
       if (quad() != 0 || !inside(h)) continue;
       store(a.row_loss.of(member) + first + row() + 8 * h, x);
-      if (x < 1e6f) sum += (u64)(x * 4294967296.f), good += 1, edge += beyond >> h & 1;
-      else bad += 1;
+      count.add(x, beyond >> h & 1);
     }
-    for (int lanes = 16; lanes; lanes /= 2) {
-      sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
-      good += __shfl_xor_sync(0xffffffffu, good, lanes);
-      bad += __shfl_xor_sync(0xffffffffu, bad, lanes);
-      edge += __shfl_xor_sync(0xffffffffu, edge, lanes);
-    }
-    if (lane() != 0) return;
-    LossTotal* const t = a.total.of(member);
-    atomic_add(&t->loss_q32, sum);
-    atomic_add(&t->rows, (u64)good);
-    if (bad) atomic_add(&t->bad, (u64)bad);
-    if (edge) atomic_add(&t->edge, (u64)edge);
+    count.total(a.total.of(member), lane());
   }
 
   // ---- backward ----

@@ -9,6 +9,7 @@
 // other begins or ends. The blocks of a cluster split the batch. Their F32 sums are added on chip in order of rank: one BF16
 // store, and bits that follow from the batch alone.
 // Shapes as in `dqn_rows.cu`. Overwrites the gradients, and a partial squared norm (2^-32) per block.
+#include "hopper.cuh"
 #include "dqn.cuh"
 #include "optimiser.cuh"
 

@@ -1,10 +1,8 @@
 //! What the fused kernels share: the network's sizes, its parameters, tensor maps.
 
 use crate::{Element, KernelError, View, loss::HeadShape, view::Check};
-use foxhunt_core::DType;
 use foxhunt_device::{MemberPtr, TENSOR_MAP_BYTES, TensorMap};
 
-const REAL: Element = Element::Real(DType::Bf16);
 /// Rows of a computing warpgroup.
 pub(super) const ROWS_PER_GROUP: usize = 64;
 /// Tiles of 64 rows above which a block takes two: about as many as a large GPU has multiprocessors.
@@ -89,7 +87,7 @@ pub struct DqnNet<'a> {
 }
 
 impl DqnNet<'_> {
-    pub(super) fn check(&self, check: &Check, shape: &DqnShape) -> Result<(), KernelError> {
+    pub(super) fn check(&self, check: &Check, real: Element, shape: &DqnShape) -> Result<(), KernelError> {
         let ([m1, m2], streams, head) = (shape.trunk, shape.streams(), &shape.head);
         let sizes = [
             (m1, shape.inputs),
@@ -98,11 +96,11 @@ impl DqnNet<'_> {
             (head.logit_columns(), shape.stream),
         ];
         for (w, (rows, cols)) in self.weights.into_iter().zip(sizes) {
-            check.view(w, REAL, rows, cols)?;
+            check.view(w, real, rows, cols)?;
         }
         let sizes = [(1, m1), (1, m2), (streams, shape.stream), (head.units(), head.atoms)];
         for (b, (rows, cols)) in self.biases.into_iter().zip(sizes) {
-            check.view(b, REAL, rows, cols)?;
+            check.view(b, real, rows, cols)?;
         }
         check.dense(self.biases[2])?;
         check

@@ -49,7 +49,7 @@ struct ActArgs {
 pub fn dqn_act(members: usize, shape: &DqnShape, x: &DqnAct<'_>) -> Result<Launch, KernelError> {
     let check = Check::new("dqn_act", members);
     shape.check(&check)?;
-    x.online.check(&check, shape)?;
+    x.online.check(&check, REAL, shape)?;
     let rows = x.x.rows;
     check.view(x.x, REAL, rows, shape.inputs)?;
     check.view(x.mean, REAL, mean_rows(&shape.head), shape.stream)?;

@@ -18,7 +18,7 @@ use foxhunt_device::{Launch, MemberPtr};
 
 const REAL: Element = Element::Real(DType::Bf16);
 
-/// Buffers of a fused step's row-local part, all in BF16 where real.
+/// Buffers of a fused step's row-local part, all of one storage type where real: BF16 for [`dqn_rows`].
 #[derive(Debug)]
 pub struct DqnRows<'a> {
     /// The online net.
@@ -47,6 +47,43 @@ pub struct DqnRows<'a> {
     pub mixture: bool,
     /// Factor of the gradient that the streams send into the trunk.
     pub trunk_scale: f32,
+}
+
+impl DqnRows<'_> {
+    pub(super) fn check(&self, check: &Check, real: Element, shape: &DqnShape) -> Result<(), KernelError> {
+        self.online.check(check, real, shape)?;
+        self.target.check(check, real, shape)?;
+        let (batch, branches, streams) = (self.outcome.rows, shape.head.actions.len(), shape.streams());
+        check.view(self.x, real, 2 * batch, shape.inputs)?;
+        check.view(self.mean, real, mean_rows(&shape.head), shape.stream)?;
+        check.view(self.actions, Element::U8, batch, branches)?;
+        check.view(self.outcome, Element::of::<Outcome>(), batch, 1)?;
+        check.dense(self.outcome)?;
+        for of in [self.activations, self.gradients] {
+            for (v, cols) in of.into_iter().zip(shape.layers()) {
+                check.view(v, real, batch, cols)?;
+                check.owned(v)?;
+            }
+        }
+        check.view(self.head_gradient, real, batch, streams * GRADIENT_COLUMNS)?;
+        check.owned(self.head_gradient)?;
+        check.view(self.row_loss, real, 1, batch)?;
+        check.view(self.total, Element::of::<LossTotal>(), 1, 1)?;
+        check.owned(self.row_loss)?;
+        check.owned(self.total)
+    }
+
+    /// What the kernels read and what they write.
+    pub(super) fn touched(&self) -> (Vec<&View>, Vec<&View>) {
+        let mut reads = self.online.views();
+        reads.extend(self.target.views());
+        reads.extend([self.mean, self.x, self.actions, self.outcome, self.total]);
+        let writes = (self.activations.into_iter())
+            .chain(self.gradients)
+            .chain([self.head_gradient, self.row_loss, self.total])
+            .collect();
+        (reads, writes)
+    }
 }
 
 // The maps come first and in the order of `mapped` below.
@@ -89,26 +126,8 @@ struct RowsArgs {
 pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Launch, KernelError> {
     let check = Check::new("dqn_rows", members);
     shape.check(&check)?;
-    x.online.check(&check, shape)?;
-    x.target.check(&check, shape)?;
-    let (batch, branches, streams) = (x.outcome.rows, shape.head.actions.len(), shape.streams());
-    check.view(x.x, REAL, 2 * batch, shape.inputs)?;
-    check.view(x.mean, REAL, mean_rows(&shape.head), shape.stream)?;
-    check.view(x.actions, Element::U8, batch, branches)?;
-    check.view(x.outcome, Element::of::<Outcome>(), batch, 1)?;
-    check.dense(x.outcome)?;
-    for of in [x.activations, x.gradients] {
-        for (v, cols) in of.into_iter().zip(shape.layers()) {
-            check.view(v, REAL, batch, cols)?;
-            check.owned(v)?;
-        }
-    }
-    check.view(x.head_gradient, REAL, batch, streams * GRADIENT_COLUMNS)?;
-    check.owned(x.head_gradient)?;
-    check.view(x.row_loss, REAL, 1, batch)?;
-    check.view(x.total, Element::of::<LossTotal>(), 1, 1)?;
-    check.owned(x.row_loss)?;
-    check.owned(x.total)?;
+    x.check(&check, REAL, shape)?;
+    let (batch, branches) = (x.outcome.rows, shape.head.actions.len());
     let head = &shape.head;
     let dz = (head.v_max - head.v_min) / (head.atoms - 1) as f32;
     let args = RowsArgs {
@@ -157,13 +176,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         5.. if branches > 1 => 5,
         _ => 3,
     };
-    let mut reads = x.online.views();
-    reads.extend(x.target.views());
-    reads.extend([x.mean, x.x, x.actions, x.outcome, x.total]);
-    let writes: Vec<&View> = (x.activations.into_iter())
-        .chain(x.gradients)
-        .chain([x.head_gradient, x.row_loss, x.total])
-        .collect();
+    let (reads, writes) = x.touched();
     let teams = tiles.div_ceil(groups) * roles;
     let mut out = launch(&tree::DQN_ROWS, DType::Bf16, (teams, members), &args, &reads, &writes);
     out.defines = shape.defines();

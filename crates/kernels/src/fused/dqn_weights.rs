@@ -7,7 +7,7 @@ use foxhunt_device::{Launch, MemberPtr};
 
 const REAL: Element = Element::Real(DType::Bf16);
 
-/// Buffers of a fused step's weight gradients, all in BF16 where real.
+/// Buffers of a fused step's weight gradients, all of one storage type where real: BF16 for [`dqn_weights`].
 #[derive(Debug)]
 pub struct DqnWeights<'a> {
     /// States `[2B, S]`, of which the first B are read.
@@ -24,6 +24,42 @@ pub struct DqnWeights<'a> {
     pub net: DqnNet<'a>,
     /// Partial squared norms `[1, weight_partials]`, 2^-32: written.
     pub norm: &'a View,
+}
+
+impl DqnWeights<'_> {
+    /// `partials`: how many partial norms there are.
+    pub(super) fn check(
+        &self,
+        check: &Check,
+        real: Element,
+        shape: &DqnShape,
+        partials: usize,
+    ) -> Result<(), KernelError> {
+        self.net.check(check, real, shape)?;
+        let (batch, streams) = (self.head_gradient.rows, shape.streams());
+        check.view(self.x, real, 2 * batch, shape.inputs)?;
+        check.view(self.actions, Element::U8, batch, shape.head.actions.len())?;
+        for of in [self.activations, self.gradients] {
+            for (v, cols) in of.into_iter().zip(shape.layers()) {
+                check.view(v, real, batch, cols)?;
+            }
+        }
+        check.view(self.head_gradient, real, batch, streams * GRADIENT_COLUMNS)?;
+        check.view(self.norm, Element::U64, 1, partials)?;
+        for v in self.net.views() {
+            check.owned(v)?;
+        }
+        check.owned(self.norm)
+    }
+
+    /// What the kernels read and what they write.
+    pub(super) fn touched(&self) -> (Vec<&View>, Vec<&View>) {
+        let mut reads = vec![self.x, self.actions];
+        reads.extend(self.activations.into_iter().chain(self.gradients).chain([self.head_gradient]));
+        let mut writes = self.net.views();
+        writes.push(self.norm);
+        (reads, writes)
+    }
 }
 
 // The maps come first and in the order of `mapped` below.
@@ -98,21 +134,8 @@ pub fn weight_partials(shape: &DqnShape, batch: usize) -> usize {
 pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Result<Launch, KernelError> {
     let check = Check::new("dqn_weights", members);
     shape.check(&check)?;
-    x.net.check(&check, shape)?;
-    let (batch, streams) = (x.head_gradient.rows, shape.streams());
-    check.view(x.x, REAL, 2 * batch, shape.inputs)?;
-    check.view(x.actions, Element::U8, batch, shape.head.actions.len())?;
-    for of in [x.activations, x.gradients] {
-        for (v, cols) in of.into_iter().zip(shape.layers()) {
-            check.view(v, REAL, batch, cols)?;
-        }
-    }
-    check.view(x.head_gradient, REAL, batch, streams * GRADIENT_COLUMNS)?;
-    check.view(x.norm, Element::U64, 1, weight_partials(shape, batch))?;
-    for v in x.net.views() {
-        check.owned(v)?;
-    }
-    check.owned(x.norm)?;
+    x.check(&check, REAL, shape, weight_partials(shape, x.head_gradient.rows))?;
+    let batch = x.head_gradient.rows;
     let [w1, w2, w3, head] = x.net.weights.map(View::ptr);
     let [b1, b2, b3, b_head] = x.net.biases.map(View::ptr);
     let [ld1, ld2, ld3, ld_head] = x.net.weights.map(|v| v.ld as i32);
@@ -150,10 +173,7 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
     for v in &mapped {
         check_mapped(&check, members, v)?;
     }
-    let mut reads = vec![x.x, x.actions];
-    reads.extend(x.activations.into_iter().chain(x.gradients).chain([x.head_gradient]));
-    let mut writes = x.net.views();
-    writes.push(x.norm);
+    let (reads, writes) = x.touched();
     let blocks = weight_partials(shape, batch);
     let mut out = launch(&tree::DQN_WEIGHTS, DType::Bf16, (blocks, members), &args, &reads, &writes);
     out.defines = shape.defines();

@@ -1,8 +1,8 @@
 //! The launchers of the fused step, without a GPU: what they refuse, what they hand to the device.
 
 use super::{
-    DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, dqn_mean, dqn_rows, dqn_weights, mean_rows,
-    weight_partials,
+    DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, dqn_mean, dqn_mma_rows::block_rows,
+    mean_rows, weight_partials,
 };
 use crate::{
     Element, TREE, View,
@@ -54,6 +54,7 @@ impl Buffers {
         out.add("row_loss", REAL, 1, batch);
         out.add("total", Element::of::<LossTotal>(), 1, 1);
         out.add("norm", Element::U64, 1, weight_partials(s, batch));
+        out.add("mma_norm", Element::U64, 1, DqnKernels::Mma.partials(s, batch));
         out
     }
 
@@ -87,6 +88,14 @@ impl Buffers {
     }
 
     fn rows(&self, s: &DqnShape) -> Result<Launch, String> {
+        self.rows_by(DqnKernels::Hopper, s)
+    }
+
+    fn mma_rows(&self, s: &DqnShape) -> Result<Launch, String> {
+        self.rows_by(DqnKernels::Mma, s)
+    }
+
+    fn rows_by(&self, kernels: DqnKernels, s: &DqnShape) -> Result<Launch, String> {
         let [h1, h2, h3, d1, d2, d3] = LAYERS.map(|name| self.at(name));
         let x = DqnRows {
             online: self.net("online"),
@@ -103,10 +112,18 @@ impl Buffers {
             mixture: true,
             trunk_scale: 0.25,
         };
-        dqn_rows(self.members, s, &x).map_err(|e| e.to_string())
+        kernels.rows(DType::Bf16, self.members, s, &x).map_err(|e| e.to_string())
     }
 
     fn weights(&self, s: &DqnShape) -> Result<Launch, String> {
+        self.weights_by(DqnKernels::Hopper, "norm", s)
+    }
+
+    fn mma_weights(&self, s: &DqnShape) -> Result<Launch, String> {
+        self.weights_by(DqnKernels::Mma, "mma_norm", s)
+    }
+
+    fn weights_by(&self, kernels: DqnKernels, norm: &str, s: &DqnShape) -> Result<Launch, String> {
         let [h1, h2, h3, d1, d2, d3] = LAYERS.map(|name| self.at(name));
         let x = DqnWeights {
             x: self.at("x"),
@@ -115,9 +132,9 @@ impl Buffers {
             gradients: [d1, d2, d3],
             head_gradient: self.at("g"),
             net: self.net("gradient"),
-            norm: self.at("norm"),
+            norm: self.at(norm),
         };
-        dqn_weights(self.members, s, &x).map_err(|e| e.to_string())
+        kernels.weights(DType::Bf16, self.members, s, &x).map_err(|e| e.to_string())
     }
 
     fn mean(&self, s: &DqnShape) -> Result<Launch, String> {
@@ -129,22 +146,19 @@ impl Buffers {
 type Launcher = fn(&Buffers, &DqnShape) -> Result<Launch, String>;
 
 /// Buffers of each launcher that it reads, and those that it writes.
-fn launchers() -> [(&'static str, Launcher, Vec<String>, Vec<String>); 3] {
+fn launchers() -> [(&'static str, Launcher, Vec<String>, Vec<String>); 5] {
     let net = |net: &str| NET.map(|name| format!("{net}.{name}")).to_vec();
     let names = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     let mut rows = [net("online"), net("target")].concat();
     rows.extend(names(&["mean", "x", "actions", "outcome"]));
     let weights = names(&["x", "actions", "h1", "h2", "h3", "d1", "d2", "d3", "g"]);
-    let mut written = net("gradient");
-    written.push("norm".into());
+    let written = |norm: &str| [net("gradient"), vec![norm.into()]].concat();
+    let left = names(&["h1", "h2", "h3", "d1", "d2", "d3", "g", "row_loss", "total"]);
     [
-        (
-            "dqn_rows",
-            Buffers::rows,
-            rows,
-            names(&["h1", "h2", "h3", "d1", "d2", "d3", "g", "row_loss", "total"]),
-        ),
-        ("dqn_weights", Buffers::weights, weights, written),
+        ("dqn_rows", Buffers::rows, rows.clone(), left.clone()),
+        ("dqn_weights", Buffers::weights, weights.clone(), written("norm")),
+        ("dqn_mma_rows", Buffers::mma_rows, rows, left),
+        ("dqn_mma_weights", Buffers::mma_weights, weights, written("mma_norm")),
         ("dqn_mean", Buffers::mean, names(&["online.head", "target.head"]), names(&["mean"])),
     ]
 }
@@ -186,7 +200,7 @@ fn sizes_that_the_kernels_are_written_for() {
     ] {
         assert!(!no.fits(), "{what}");
         let buffers = Buffers::new(&ok, 8, 1);
-        for (name, launch, ..) in &launchers()[..2] {
+        for (name, launch, ..) in &launchers()[..4] {
             let error = launch(&buffers, &no).unwrap_err();
             assert!(error.starts_with(&format!("kernel {name}: ")), "{what}: {error}");
         }
@@ -259,7 +273,8 @@ fn a_shared_result_is_refused_and_so_is_a_shared_matrix_of_a_map() {
         for buffer in &reads {
             let launch = launch(&Buffers::new(&s, 40, 3).change(buffer, share), &s);
             let view = Buffers::new(&s, 40, 3).at(buffer).clone();
-            let mapped = name != "dqn_mean" && view.element == REAL && !buffer.contains(".b");
+            let mapped =
+                ["dqn_rows", "dqn_weights"].contains(&name) && view.element == REAL && !buffer.contains(".b");
             assert_eq!(launch.is_err(), mapped, "{name}: {buffer}");
         }
     }
@@ -362,6 +377,59 @@ fn defines_are_the_network_and_how_it_is_spread() {
 }
 
 #[test]
+fn arguments_in_products_of_warps_lie_where_the_kernel_has_them() {
+    let s = small();
+    let mut buffers = Buffers::new(&s, 200, 3);
+    // Another number of columns from row to row of every layer, as the kernel is told.
+    let padded = ["x", "h1", "h2", "h3", "d1", "d2", "d3", "g"];
+    for (i, name) in padded.iter().enumerate() {
+        buffers = buffers.change(name, |v| {
+            v.ld += 8 * (i + 1);
+            v.member_stride = v.rows * v.ld;
+        });
+    }
+    let lds = padded.map(|name| buffers.at(name).ld as i32);
+    let rows = buffers.mma_rows(&s).unwrap();
+    let ints: [i32; 14] = bytemuck::pod_read_unaligned(&rows.args[(16 + 13) * 16..][..56]);
+    let [x, h1, h2, h3, d1, d2, d3, g] = lds;
+    assert_eq!(ints, [200, x, 64, 128, 128, h1, h2, h3, d1, d2, d3, g, 3, 1]);
+    let scales: [f32; 5] = bytemuck::pod_read_unaligned(&rows.args[(16 + 13) * 16 + 56..][..20]);
+    assert_eq!(scales, [1.0 / 600.0, 1.0 / 3.0, 0.25, -10.0, 2.5]);
+    let weights = buffers.mma_weights(&s).unwrap();
+    let ints: [i32; 14] = bytemuck::pod_read_unaligned(&weights.args[18 * 16..][..56]);
+    assert_eq!(ints, [200, 3, x, h1, h2, h3, d1, d2, d3, g, 64, 128, 128, 64]);
+    let word = |launch: &Launch, at: usize| u64::from_le_bytes(launch.args[at..at + 8].try_into().unwrap());
+    let nets = ["w1", "w2", "w3", "head", "b1", "b2", "b3", "b_head"];
+    for (i, name) in
+        ["online", "target"].iter().flat_map(|net| nets.map(|w| format!("{net}.{w}"))).enumerate()
+    {
+        assert_eq!(word(&rows, 16 * i), buffers.at(&name).addr, "{name}");
+    }
+    for (i, name) in
+        ["x", "mean", "h1", "h2", "h3", "d1", "d2", "d3", "g", "row_loss", "actions", "outcome", "total"]
+            .iter()
+            .enumerate()
+    {
+        assert_eq!(word(&rows, 16 * (16 + i)), buffers.at(name).addr, "{name}");
+    }
+    let written = nets.map(|w| format!("gradient.{w}"));
+    let all = ["x", "h1", "h2", "h3", "d1", "d2", "d3", "g", "actions"].map(str::to_owned);
+    for (i, name) in all.iter().chain(&written).chain(&["mma_norm".to_owned()]).enumerate() {
+        assert_eq!(word(&weights, 16 * i), buffers.at(name).addr, "{name}");
+    }
+}
+
+#[test]
+fn rows_of_a_block_fill_the_machine() {
+    let of = |batch, members| [DType::Bf16, DType::F32].map(|dtype| block_rows(dtype, batch, members));
+    assert_eq!(of(1, 1), [16, 16]);
+    assert_eq!(of(512, 1), [16, 16]);
+    assert_eq!(of(4096, 1), [32, 32]);
+    assert_eq!(of(16_384, 1), [64, 32]);
+    assert_eq!(of(512, 32), [64, 32]);
+}
+
+#[test]
 fn partial_norms_follow_from_the_sizes() {
     let s = shape(128, [256, 256], 128, &[9, 3, 3], 51);
     // Tiles of 128 by 128: 2x1 + 2x2 + 4x2; pairs of units: V, 9, 3 and 3.
@@ -376,14 +444,19 @@ fn partial_norms_follow_from_the_sizes() {
     // Halves of tiles count whole.
     assert_eq!(weight_partials(&shape(64, [64, 128], 64, &[1, 2], 2), 64), 1 + 1 + 2 + 3);
     // The most that there is: the optimiser adds up to 1024.
-    assert!(weight_partials(&shape(256, [512, 256], 128, &[16, 16, 15], 39), 1 << 20) <= 1024);
+    let largest = shape(256, [512, 256], 128, &[16, 16, 15], 39);
+    assert!(weight_partials(&largest, 1 << 20) <= 1024);
+    // Tiles of 64 by 64, and two of a unit.
+    assert_eq!(DqnKernels::Mma.partials(&s, 1), 4 * 2 + 4 * 4 + 8 * 4 + 16 * 2);
+    assert!(DqnKernels::Mma.partials(&largest, 1 << 20) <= 1024);
 }
 
 #[test]
 fn a_cpu_says_that_it_has_no_such_kernel() {
     let s = small();
     let buffers = Buffers::new(&s, 8, 1);
-    for launch in [buffers.rows(&s).unwrap(), buffers.weights(&s).unwrap()] {
+    let launches = [Buffers::rows, Buffers::weights, Buffers::mma_rows, Buffers::mma_weights];
+    for launch in launches.map(|make| make(&buffers, &s).unwrap()) {
         let name = launch.kernel.name;
         assert!(launch.kernel.host.is_empty());
         for device in [Isa::Base, Isa::Reversed].map(Device::cpu_with) {

@@ -10,7 +10,10 @@ use crate::{
     Init, Net, ParamPart, ParamSpec, Plan, PlanError, Tensor,
     op::{Bias, FusedAct, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct, ValueHeadLoss},
 };
-use foxhunt_kernels::{fused::DqnShape, loss::HeadShape};
+use foxhunt_kernels::{
+    fused::{DqnKernels, DqnShape},
+    loss::HeadShape,
+};
 
 /// Sizes of the network.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,24 +149,25 @@ impl BranchingQ {
         DqnShape { inputs: c.inputs, trunk: c.trunk, stream: c.stream, head: c.head.clone() }
     }
 
-    /// As [`BranchingQ::learn`], in the fused kernels: for a Hopper GPU in BF16, where [`DqnShape::fits`].
+    /// As [`BranchingQ::learn`], in fused kernels: where [`DqnKernels::run_on`] says so.
     ///
     /// # Errors
     /// Sizes that they are not written for.
     pub fn learn_fused(
         &self,
         plan: &mut Plan,
+        kernels: DqnKernels,
         x: Tensor,
         samples: HeadSamples,
         optimiser: (Tensor, Tensor),
     ) -> Result<(Tensor, Tensor), PlanError> {
         let how = (self.config.mixture, self.config.trunk_gradient_scale);
-        let t = FusedStep::push(plan, (self.fused_shape(), &self.net), x, samples, how)?;
+        let t = FusedStep::push(plan, kernels, (self.fused_shape(), &self.net), x, samples, how)?;
         Optimise::push_normed(plan, &self.net, optimiser, t.norm);
         Ok((t.row_loss, t.total))
     }
 
-    /// The greedy actions `[rows, D]` of [`BranchingQ::act`], in one kernel: where [`BranchingQ::learn_fused`] may be used.
+    /// The greedy actions `[rows, D]` of [`BranchingQ::act`], in one kernel: where [`DqnKernels::Hopper`] run.
     /// `most_blocks` as [`FusedAct::push`] has it.
     ///
     /// # Errors

@@ -4,16 +4,15 @@ use foxhunt_core::DType;
 use foxhunt_device::Command;
 use foxhunt_kernels::{
     Element, View,
-    fused::{
-        self, DqnAct, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows, weight_partials,
-    },
+    fused::{self, DqnAct, DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows},
     loss::LossTotal,
 };
 
 /// Forward passes, loss and all gradients of a branching network's step in three kernels: what its span of products, biases,
-/// value head and their backward passes does, for a Hopper GPU in BF16. Agrees with the span within the tolerance of matrix
+/// value head and their backward passes does, for the GPUs that [`DqnKernels`] names. Agrees with the span within the tolerance of matrix
 /// products; in the same units, and in the same gradient image.
 pub struct FusedStep {
+    kernels: DqnKernels,
     shape: DqnShape,
     net: Net,
     x: Tensor,
@@ -48,6 +47,7 @@ impl FusedStep {
     /// Sizes that the kernels are not written for: see [`DqnShape::fits`].
     pub fn push(
         plan: &mut Plan,
+        kernels: DqnKernels,
         (shape, net): (DqnShape, &Net),
         x: Tensor,
         samples: HeadSamples,
@@ -66,11 +66,12 @@ impl FusedStep {
         let mean = plan.real_buffer("head.mean", mean_rows(&shape.head), shape.stream);
         plan.set_purpose(mean, MemoryPurpose::Workspace);
         let norm =
-            plan.buffer(&format!("{}.norm", net.name), Element::U64, 1, weight_partials(&shape, batch));
+            plan.buffer(&format!("{}.norm", net.name), Element::U64, 1, kernels.partials(&shape, batch));
         let row_loss = plan.real_buffer("loss.rows", 1, batch);
         let total = plan.buffer("loss.total", Element::of::<LossTotal>(), 1, 1);
         let weights = net.gradients(plan)?;
         plan.run(FusedStep {
+            kernels,
             shape,
             net: net.clone(),
             x,
@@ -248,8 +249,8 @@ impl Operation for FusedStep {
         };
         Ok(vec![
             Command::Launch(mean),
-            Command::Launch(fused::dqn_rows(members, &self.shape, &rows)?),
-            Command::Launch(fused::dqn_weights(members, &self.shape, &weights)?),
+            Command::Launch(self.kernels.rows(cx.dtype(), members, &self.shape, &rows)?),
+            Command::Launch(self.kernels.weights(cx.dtype(), members, &self.shape, &weights)?),
         ])
     }
 }

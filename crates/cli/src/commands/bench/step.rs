@@ -1,8 +1,9 @@
 use super::{Bench, Common, count};
 use crate::Failure;
 use clap::{Args, builder::RangedU64ValueParser, value_parser};
-use foxhunt_bench::{Soak, SoakResult, StepBench, StepMemory, StepResult};
+use foxhunt_bench::{Soak, SoakResult, StepBench, StepMemory, StepResult, step_shape};
 use foxhunt_core::DType;
+use foxhunt_kernels::fused::DqnKernels;
 
 /// Time one training step: sample, three forward passes, C51 loss, backward, clip, AdamW, EMA target
 #[derive(Args)]
@@ -26,6 +27,9 @@ pub(crate) struct StepArgs {
     /// Time the plan's span of operations where a fused step exists
     #[arg(long)]
     span: bool,
+    /// Time the fused step for Ampere and later GPUs, also where another is faster
+    #[arg(long, conflicts_with = "span")]
+    mma: bool,
     /// Show device memory by purpose instead of times
     #[arg(long, conflicts_with_all = ["steps", "repetitions"])]
     memory: bool,
@@ -64,9 +68,15 @@ pub(super) fn run(args: &StepArgs) -> Result<(), Failure> {
 
 impl StepArgs {
     fn size(&self, bench: &Bench, dtype: DType, (population, batch): (usize, usize)) -> StepBench {
-        let gpu = bench.device.is_cuda();
+        let (device, shape) = (&bench.device, step_shape());
+        let gpu = device.is_cuda();
+        let kernels = match (self.span, self.mma) {
+            (true, _) => None,
+            (_, true) => Some(DqnKernels::Mma).filter(|k| k.run_on(device, dtype, &shape)),
+            _ => DqnKernels::of(device, dtype, &shape),
+        };
         StepBench {
-            fused: !self.span && bench.device.is_hopper() && dtype == DType::Bf16,
+            kernels,
             batch,
             population,
             dtype,
