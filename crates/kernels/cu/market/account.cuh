@@ -32,12 +32,12 @@ FN void apply_fill(const Rules& r, Account& a, i32 lots, i32 price, i64 fee) {
 // Cost of holding the position for `seconds` at mark `close`, money, rounded up (a credit shrinks).
 //   ceil(base rate seconds / (1e7 31,536,000)); base = |p| C tv, or for a long that pays on loans max(0, B tv - cash),
 //   which is notional less equity at any mark (case 18)
-FN i64 financing(const Rules& r, const Account& a, i32 close, u32 seconds) {
-  const bool is_short = a.position < 0;
-  const i64 whole = absolute(a.position) * close * r.tv;
-  const i64 base = r.financing_borrowed && !is_short ? clamped(a.basis * r.tv - a.cash, 0, whole) : whole;
+CALLED i64 financing(const Rules& r, i64 position, i64 basis, i64 cash, i32 close, u32 seconds) {
+  const bool is_short = position < 0;
+  const i64 whole = absolute(position) * close * r.tv;
+  const i64 base = r.financing_borrowed && !is_short ? clamped(basis * r.tv - cash, 0, whole) : whole;
   const i64 rate = is_short ? r.financing_short_e7 : r.financing_long_e7;
-  return mul_div(base, rate * seconds, ONE_E7 * 31536000, UP);
+  return mul_div_by<ONE_E7 * 31536000>(base, rate * seconds, UP);
 }
 
 // The largest n <= lots that the initial margin lets an account add on its side (or open from flat) at `price`.
@@ -54,6 +54,15 @@ FN i32 margin_lots(const Rules& r, const Account& a, i64 lots, i32 price, i32 ra
   i64 n = smaller(lots, (i64)((u128)room / ((u128)lot * (u128)(r.initial_e7 + rate_e7))));
   while (n > 0 && !holds(n)) --n;
   return (i32)n;
+}
+
+// Whether a position of an account stays open at a price > 0: what margin_and_stops solves for the price, without its divisions.
+CALLED bool stays_open(const Rules& r, i64 position, i64 stop_distance, i64 basis, i64 cash, i64 price) {
+  // Signed, the two sides are one: value (1 - mm) + funds >= 0, with value < 0 of a short and its mm against it.
+  const i64 value = price * position * r.tv, funds = cash - basis * r.tv;
+  const i64 kept = position > 0 ? ONE_E7 - r.maintenance_e7 : ONE_E7 + r.maintenance_e7;
+  const i64 nearest = position > 0 ? price + stop_distance - 1 : price - stop_distance + 1;
+  return (!stop_distance || nearest * position >= basis) && (i128)value * kept + (i128)funds * ONE_E7 >= 0;
 }
 
 // Levels at which a position is closed against its will, units; none is 0 for a long, 2^62 for a short.

@@ -13,15 +13,15 @@ FN i32 fill_price(const Rules& r, bool buy, i64 reference4, i32 half, i64 impact
 // Lots that fill of `lots` wanted, rounded down. depth / range: the share of the bar that lay beyond a maker's limit;
 // 1 / 1 for orders that take. A bar without volume fills nothing.
 //   min(lots, floor(floor(V cap) depth / range)) (cases 7, 19)
-FN i32 fill_quantity(const Rules& r, i64 lots, i64 volume, i64 depth, i64 range) {
-  const i64 capacity = mul_div(volume, r.cap_e4, 10000, DOWN);
+CALLED i32 fill_quantity(const Rules& r, i64 lots, i64 volume, i64 depth, i64 range) {
+  const i64 capacity = mul_div_by<10000>(volume, r.cap_e4, DOWN);
   return (i32)smaller(lots, depth < range ? mul_div(capacity, depth, range, DOWN) : capacity);
 }
 
 // Fee of |lots| at a price, money, rounded up (so that a rebate shrinks).
 //   ceil(|x| P tv rate / 1e7) (cases 3 to 5, 11)
-FN i64 commission(const Rules& r, i64 lots, i32 price, i32 rate_e7) {
-  return mul_div(absolute(lots) * price * r.tv, rate_e7, ONE_E7, UP);
+CALLED i64 commission(const Rules& r, i64 lots, i32 price, i32 rate_e7) {
+  return mul_div_by<ONE_E7>(absolute(lots) * price * r.tv, rate_e7, UP);
 }
 
 // A maker's fill in a bar: lots at its limit, or none. Touch is not a fill: the bar must trade through by a tick, with

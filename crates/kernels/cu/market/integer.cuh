@@ -18,6 +18,12 @@ FN u64 magnitude(i64 x) { return x < 0 ? 0ull - (u64)x : (u64)x; }
 FN i64 absolute(i64 x) { return x < 0 ? -x : x; }
 FN i64 with_sign(i64 x, bool negative) { return negative ? -x : x; }
 
+// The quotient q of magnitudes, with its sign, rounded as asked if there is a rest; saturates at +-(2^63 - 1).
+FN i64 rounded_quotient(u64 q, bool rest, bool negative, Round round) {
+  if (rest && (round == UP) != negative) ++q;
+  if (q > (u64)I64_MAX) q = (u64)I64_MAX;
+  return with_sign((i64)q, negative);
+}
 // a * b / c for c > 0, rounded as asked; saturates at +-(2^63 - 1).
 CALLED i64 mul_div(i64 a, i64 b, i64 c, Round round) {
   const u64 x = magnitude(a), y = magnitude(b), d = (u64)c;
@@ -33,9 +39,13 @@ CALLED i64 mul_div(i64 a, i64 b, i64 c, Round round) {
     rest = p != w * d;
     q = w >> 63 ? (u64)I64_MAX : (u64)w;
   }
-  if (rest && (round == UP) != negative) ++q;
-  if (q > (u64)I64_MAX) q = (u64)I64_MAX;
-  return with_sign((i64)q, negative);
+  return rounded_quotient(q, rest, negative, round);
+}
+// The same by a constant, which needs no division where the product fits into 64 bits.
+template<i64 C> FN i64 mul_div_by(i64 a, i64 b, Round round) {
+  const u64 x = magnitude(a), y = magnitude(b), p = x * y, q = p / (u64)C;
+  if (mul_high(x, y) != 0) return mul_div(a, b, C, round);
+  return rounded_quotient(q, p != q * (u64)C, (a < 0) != (b < 0), round);
 }
 
 // a / b for b > 0.

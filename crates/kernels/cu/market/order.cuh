@@ -8,7 +8,7 @@ FN i32 target_position(const Rules& r, i32 e4, i64 equity, i32 close, bool& clam
   clamp = false;
   if (equity <= 0) return 0;
   // Two floors equal one: floor(floor(x / m) / n) = floor(x / (m n)).
-  const i64 lots = mul_div(equity, absolute(e4) * (i64)r.leverage_e4, 40000, DOWN) / (close * r.tv);
+  const i64 lots = mul_div_by<40000>(equity, absolute(e4) * (i64)r.leverage_e4, DOWN) / (close * r.tv);
   clamp = lots > r.max_position;
   return (i32)with_sign(clamp ? r.max_position : lots, e4 < 0);
 }
@@ -22,10 +22,10 @@ FN bool in_band(const Rules& r, i32 target, i32 position) {
 
 // Half the spread that a fill pays, units, rounded up; 0 on quote bars, whose prices are the true side's.
 //   h = max(min_half, ceil(bps C_t), ceil(share ATR)), times 6 on the first bar after a time gap (cases 3 to 6)
-FN i32 half_spread(const Rules& r, const Bar& seen, bool after_gap) {
+CALLED i32 half_spread(const Rules& r, const Bar& seen, bool after_gap) {
   if (r.quotes) return 0;
-  const i64 h = larger(r.min_half_spread, larger(mul_div(mark(seen), r.half_spread_e7, ONE_E7, UP),
-                                                 mul_div(seen.atr, r.atr_spread_e7, ONE_E7, UP)));
+  const i64 h = larger(r.min_half_spread, larger(mul_div_by<ONE_E7>(mark(seen), r.half_spread_e7, UP),
+                                                 mul_div_by<ONE_E7>(seen.atr, r.atr_spread_e7, UP)));
   return (i32)smaller(after_gap ? h * r.gap_spread_factor : h, r.max_price);
 }
 

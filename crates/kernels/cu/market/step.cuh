@@ -28,7 +28,7 @@ template<class Rec> struct Desk {
     const i64 penalty = liquidated ? commission(r, lots, q.price, r.penalty_e7) : 0;
     if (opens && a.position == 0) {  // left flat, or the second leg of a flip
       a.bars = 0;
-      a.stop_distance = r.stop_e4 ? (i32)clamped(mul_div(seen.atr, r.stop_e4, 10000, UP), 1, r.max_price) : 0;
+      a.stop_distance = r.stop_e4 ? (i32)clamped(mul_div_by<10000>(seen.atr, r.stop_e4, UP), 1, r.max_price) : 0;
     }
     apply_fill(r, a, lots, q.price, fee + penalty);
     rec.fill(FillRow{q.reference4, fee, penalty, lots, q.price, close, q.half, (i32)q.impact4, q.kind, opens, {0, 0}});
@@ -55,13 +55,13 @@ template<class Rec> struct Desk {
     if (!a.position) return EXIT_NONE;
     const bool is_long = a.position > 0, open = at == OPEN;
     const i32* p = side(bar, !is_long);
-    const Levels levels = margin_and_stops(r, a);
-    const i64 level = is_long ? larger(levels.stop, levels.liquidation) : smaller(levels.stop, levels.liquidation);
     const i64 worst = open ? p[OPEN] : is_long ? p[LOW] : p[HIGH];
-    if (is_long ? worst > level : worst < level) {
+    if (stays_open(r, a.position, a.stop_distance, a.basis, a.cash, worst)) {
       if (!open) rec.worst(worst, mark_to_market(r, a, worst));
       return EXIT_NONE;
     }
+    const Levels levels = margin_and_stops(r, a);
+    const i64 level = is_long ? larger(levels.stop, levels.liquidation) : smaller(levels.stop, levels.liquidation);
     const i64 met = is_long ? smaller(level, p[OPEN]) : larger(level, p[OPEN]);
     const bool ruined = is_long ? met <= levels.liquidation : met >= levels.liquidation;
     const u8 kind = ruined ? (open ? FILL_LIQUIDATION_AT_OPEN : FILL_LIQUIDATION_IN_BAR)
@@ -109,7 +109,7 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
 
   // (a) Financing of the gap.
   const auto finance = [&](u32 seconds) {
-    const i64 cost = financing(r, a, close, seconds);
+    const i64 cost = financing(r, a.position, a.basis, a.cash, close, seconds);
     a.financing += cost;
     a.cash -= cost;
   };
