@@ -2,6 +2,7 @@
 
 use crate::{Arm, CompareError, Result, Setting, Slice};
 use foxhunt_checkpoint::{CheckpointError, LOCK};
+use foxhunt_core::plain_words;
 use serde::Serialize;
 use serde_json::Value;
 use std::{
@@ -170,7 +171,10 @@ impl Finished {
 /// Refuses a folder whose setting is another.
 fn check(file: &Path, setting: &Setting) -> Result<()> {
     let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
-    let damaged = |e: serde_json::Error| CompareError::Damaged { path: file.to_owned(), what: e.to_string() };
+    let damaged = |e: serde_json::Error| CompareError::Damaged {
+        path: file.to_owned(),
+        what: plain_words(&e.to_string()),
+    };
     let there: Value = serde_json::from_str(&text).map_err(damaged)?;
     setting.difference(&there)?.map_or(Ok(()), |difference| {
         let path = file.parent().unwrap_or(file).display();
@@ -195,7 +199,7 @@ fn lock(path: &Path) -> Result<File> {
 fn read_slice(file: &Path, fingerprint: &str) -> Result<Slice> {
     let damaged = |what: String| CompareError::Damaged { path: file.to_owned(), what };
     let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
-    let slice: Slice = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+    let slice: Slice = serde_json::from_str(&text).map_err(|e| damaged(plain_words(&e.to_string())))?;
     if slice.fingerprint != fingerprint {
         return Err(damaged("it is a slice of another comparison".into()));
     }

@@ -44,8 +44,9 @@ impl Market {
             return Self::build(bars, config, None);
         }
         let raw = config.feature_set()?.compute(&bars)?;
-        let last =
-            fold_windows(&bars, &raw, config)?.pop().ok_or_else(|| wrong_folds("there are none".into()))?;
+        let last = fold_windows(&bars, &raw, config)?
+            .pop()
+            .ok_or_else(|| wrong_folds(&bars, "there are none".into()))?;
         Self::of_features(bars, &raw, last, config, None)
     }
 
@@ -147,9 +148,13 @@ impl Market {
         };
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = match moments {
-            Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS)?,
-            None => Splits::by_fraction(usable, train, validation, LEAST_ROWS)?,
+            Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS),
+            None => Splits::by_fraction(usable, train, validation, LEAST_ROWS),
         };
+        let splits = splits.map_err(|e| TrainError::Windows {
+            file: bars.source.path.clone(),
+            what: format!("of its {} bars {e}", bars.len()).into(),
+        })?;
         Self::of_features(bars, &raw, splits, config, trained)
     }
 
@@ -254,13 +259,16 @@ fn fold_windows(bars: &Bars, raw: &FeatureTable, config: &Config) -> Result<Vec<
         if begin(&at) < first {
             let [begin, first] = [begin(&at), first].map(foxhunt_data::show_moment);
             let fewer = if fit > 0 { format!("at most {fit} folds, or ") } else { String::new() };
-            return Err(wrong_folds(format!(
-                "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
+            return Err(wrong_folds(
+                bars,
+                format!(
+                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
                  {fewer}shorter windows"
-            )));
+                ),
+            ));
         }
         let splits = fold_rows(bars, usable.clone(), at, config);
-        windows.push(splits.map_err(|what| wrong_folds(format!("fold {fold} {what}")))?);
+        windows.push(splits.map_err(|what| wrong_folds(bars, format!("fold {fold} {what}")))?);
     }
     Ok(windows)
 }
@@ -292,8 +300,9 @@ fn fold_rows(bars: &Bars, usable: Range<usize>, at: Moments, config: &Config) ->
     Ok(splits)
 }
 
-fn wrong_folds(what: String) -> TrainError {
-    TrainError::Config { place: "data.walk_forward".into(), what }
+fn wrong_folds(bars: &Bars, what: String) -> TrainError {
+    let place = format!("data.walk_forward on {}", bars.source.path);
+    TrainError::Config { place, what }
 }
 
 fn sides(o: &Ohlc) -> [&[i32]; 4] {

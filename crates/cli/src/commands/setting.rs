@@ -91,7 +91,8 @@ impl Setting {
         let damaged = |e: &dyn std::fmt::Display| {
             Failure::Unusable(format!("{} is damaged ({e}): restore it from a copy", path.display()))
         };
-        let setting: Setting = serde_json::from_str(&place::read(&path)?).map_err(|e| damaged(&e))?;
+        let setting: Setting = serde_json::from_str(&place::read(&path)?)
+            .map_err(|e| damaged(&foxhunt_core::plain_words(&e.to_string())))?;
         setting.dtype().map_err(|e| damaged(&e))?;
         Ok(Some(setting))
     }

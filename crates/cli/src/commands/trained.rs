@@ -40,8 +40,8 @@ impl TrainedRun {
             let file = selection.display();
             Failure::Unusable(format!("{file} is not as foxhunt wrote it ({what}): restore it from a copy"))
         };
-        let mut choices: Vec<Choice> =
-            serde_json::from_str(&read(&selection)?).map_err(|e| damaged(e.to_string()))?;
+        let mut choices: Vec<Choice> = serde_json::from_str(&read(&selection)?)
+            .map_err(|e| damaged(foxhunt_core::plain_words(&e.to_string())))?;
         let ids = config.member_ids();
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
             return Err(damaged(format!("it must name the members {ids:?}")));
