@@ -103,7 +103,7 @@ fn too_few_bars_are_told_with_what_is_needed() {
     };
     refused(
         "--set data.walk_forward.folds=12",
-        &["data.walk_forward: fold 0 would begin at", "at most", "folds"],
+        &["data.walk_forward on eurusd.csv: fold 0 would begin at", "at most", "folds"],
     );
     refused("--set data.walk_forward.test_days=2", &["fold 0 keeps", "test window and needs 64"]);
     refused(

@@ -28,8 +28,16 @@ const KINDS: [(&str, &str); 19] = [
 pub fn plain_words(message: &str) -> String {
     const EXPECTED: &str = "expected ";
     // The value itself is quoted; what is said of it stands before and after.
-    let said =
-        message.replace("floating point `", "number `").replace("` as i128", "`").replace("` as u128", "`");
+    let mut said = message.to_owned();
+    for (from, to) in [
+        ("floating point `", "number `"),
+        ("` as i128", "`"),
+        ("` as u128", "`"),
+        ("invalid type: sequence", "invalid type: list"),
+        ("invalid type: map", "invalid type: table"),
+    ] {
+        said = said.replace(from, to);
+    }
     let Some((found, kind)) = said.rsplit_once(EXPECTED) else { return said };
     let ends = |c: char| !(c.is_alphanumeric() || c == '_' || c == ' ');
     let (name, rest) = kind.split_at(kind.find(ends).unwrap_or(kind.len()));
