@@ -1,5 +1,6 @@
 use super::{
     finish::Chosen,
+    folds::{Walk, is_account},
     open, place, positions,
     report::Paper,
     source::{DataOptions, load_bars, load_bars_or, load_own_bars, refuse_markets, resolve},
@@ -27,6 +28,8 @@ Examples:
   foxhunt backtest runs/first --out runs/first-again
   foxhunt backtest runs/first --actions runs/first/ledger --out runs/first-replayed
   foxhunt backtest runs/first --data EURUSD_2018.csv --out runs/first-2018
+  foxhunt backtest runs/first --data EURUSD_2018.csv --actions runs/first-2018/ledger --out runs/again
+  foxhunt backtest runs/walk --actions runs/walk/fold_0/ledger --out runs/walk-0-again
   foxhunt backtest runs/many --market eurusd --out runs/many-eurusd
   foxhunt backtest --positions mine.csv --data EURUSD_2018.csv --set market.leverage=2 --out runs/mine"
 )]
@@ -41,7 +44,9 @@ pub(crate) struct BacktestArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
     /// A ledger whose actions are taken again, instead of the members': every number must come out the same
-    #[arg(long, value_name = "LEDGER", conflicts_with = "data")]
+    ///
+    /// A ledger of the run or, with --data, of a backtest on that file; of a run that walked forward its own or one of a fold.
+    #[arg(long, value_name = "LEDGER")]
     actions: Option<PathBuf>,
     /// A CSV file of stamps and target exposures, taken instead of the members'
     #[arg(long, value_name = "FILE", conflicts_with = "actions")]
@@ -96,6 +101,9 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     let recorded =
         args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
     let config = &trained.config;
+    if let (Some((path, recorded)), true, true) = (&recorded, config.walks(), args.data.is_empty()) {
+        return of_walk(args, run, &trained, (path, recorded));
+    }
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
     }
@@ -138,6 +146,68 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     say!("{}", written.text)
 }
 
+/// The ledger of one of a run's folds, or of its account through all, again.
+fn of_walk(
+    args: &BacktestArgs,
+    run: &Path,
+    trained: &TrainedRun,
+    (path, recorded): (&Path, &Ledger),
+) -> Result<(), Failure> {
+    let config = &trained.config;
+    let markets = Market::folds(load_own_bars(run, config)?, config)?;
+    let device = open(args.device)?;
+    let choices = &trained.of_folds;
+    let walk = Walk {
+        device: &device,
+        dtype: trained.dtype,
+        config,
+        markets: &markets,
+        saves: &trained.saves,
+        choices,
+    };
+    let whole = walk.window()?;
+    let is_of = |market: &Market, window: &TestWindow| stretch(market, window) == told(recorded);
+    let last = markets.last().ok_or_else(|| Failure::Unusable("a run without folds".into()))?;
+    let fold = markets.iter().position(|m| is_of(m, &TestWindow::test(m)));
+    let (market, window) = match fold {
+        _ if is_account(recorded) => (last, whole),
+        Some(number) => (&markets[number], TestWindow::test(&markets[number])),
+        None => (last, TestWindow::test(last)),
+    };
+    check_same(recorded, path, market, &window)?;
+    if is_account(recorded) {
+        let text = walk.account_again(&args.out, |b| replay(b, path, recorded), &trained.config_text)?;
+        return say!("{text}");
+    }
+    let own: Vec<_> = choices.iter().filter(|c| c.fold == fold).cloned().collect();
+    let members = Chosen::after(&trained.saves, &own, trained.trials)?;
+    let backtest = Backtest::new(&device, trained.dtype, config, market, window)?;
+    let ledger = replay(&backtest, path, recorded)?;
+    std::fs::create_dir_all(&args.out).map_err(|e| Failure::file("make the folder", &args.out, &e))?;
+    let written = members.paper(&Paper {
+        folder: &args.out,
+        run: Some(run),
+        backtest: &backtest,
+        ledger: &ledger,
+        given: None,
+        folds: &[],
+        config_text: &trained.config_text,
+    })?;
+    say!("{}", written.text)
+}
+
+/// When the first and the last bar of a window close.
+fn stretch(market: &Market, window: &TestWindow) -> (i64, i64) {
+    let close_ns = &market.bars.close_ns;
+    (close_ns[window.rows.start], close_ns[window.rows.end - 1])
+}
+
+/// When the first and the last bar close that a ledger tells of.
+fn told(ledger: &Ledger) -> (i64, i64) {
+    let window = &ledger.header.window;
+    (window.start_ns, window.end_ns)
+}
+
 /// Other bars for members that were trained on `own`.
 pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<Market, Failure> {
     let trained_on = &own.bars.instrument.name;
@@ -166,24 +236,22 @@ fn read_ledger(path: &Path) -> Result<Ledger, Failure> {
 fn check_same(recorded: &Ledger, path: &Path, market: &Market, window: &TestWindow) -> Result<(), Failure> {
     reconcile(recorded).map_err(|e| Failure::Check(format!("{}: {e}", path.display())))?;
     let theirs = &recorded.header;
-    let close_ns = &market.bars.close_ns;
-    let (start, end) = (close_ns[window.rows.start], close_ns[window.rows.end - 1]);
-    let same_stretch = (theirs.window.start_ns, theirs.window.end_ns) == (start, end);
-    if theirs.data.sha256 == market.bars.source.sha256 && same_stretch {
+    if theirs.data.sha256 == market.bars.source.sha256 && told(recorded) == stretch(market, window) {
         return Ok(());
     }
     let span = |(from, to): (i64, i64)| format!("{} to {}", show_moment(from), show_moment(to));
     Err(Failure::Refused(format!(
-        "{} tells of the {} window of {} ({}, {}), and not of this run's {} window of {} ({}, {}): give a ledger of this run",
+        "{} tells of the {} window of {} ({}, {}), and not of the {} window of {} ({}, {}) that is asked for: give a ledger of \
+         this run, or with --data the file that it was made on",
         path.display(),
         theirs.window.name,
         theirs.instrument,
         theirs.data.name,
-        span((theirs.window.start_ns, theirs.window.end_ns)),
+        span(told(recorded)),
         window.name,
         market.bars.instrument.name,
         market.bars.source.path,
-        span((start, end)),
+        span(stretch(market, window)),
     )))
 }
 
