@@ -288,7 +288,7 @@ pub struct MarketConfig {
     pub stop_atr: f64,
     /// Which order types are sent.
     pub orders: Orders,
-    /// Starting cash in quote currency; the instrument's own where 0.
+    /// Starting cash in quote currency; the instrument's own where 0. Lots, leverage and units of money of an instrument may allow less.
     pub start_cash: f64,
 }
 

@@ -362,18 +362,29 @@ fn session_seconds(bars: &Bars) -> Result<Vec<u32>, TrainError> {
     Ok(bars.close_local()?.iter().map(|t| (end - i64::from(t.second)).rem_euclid(86_400) as u32).collect())
 }
 
+/// Units of money that starting cash may be.
+const MOST_MONEY: f64 = 9e15;
+
 fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook, TrainError> {
     let i = &bars.instrument;
     let m = &config.market;
     let wrong = |what: String| TrainError::Config { place: "the account".into(), what };
     let e4 = |x: f64| (x * 1e4).round() as i32;
     let start_cash = if m.start_cash > 0.0 {
-        let money = m.start_cash * 10_f64.powi(i.money_exponent as i32);
-        if money < 9e15 {
-            money as i64
-        } else {
-            return Err(wrong(format!("market.start_cash {} is too large", m.start_cash)));
+        let unit = 10_f64.powi(i.money_exponent as i32);
+        let money = m.start_cash * unit;
+        // Doubles are whole numbers up to there.
+        if money > MOST_MONEY {
+            let what = format!(
+                "market.start_cash is {}: {} counts money in 10^-{}, so that it may be {} at most",
+                m.start_cash,
+                i.name,
+                i.money_exponent,
+                MOST_MONEY / unit
+            );
+            return Err(wrong(what));
         }
+        money as i64
     } else {
         i.start_cash_money().ok_or_else(|| wrong(format!("the starting cash of {} does not fit", i.name)))?
     };
