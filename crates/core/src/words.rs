@@ -75,7 +75,7 @@ mod tests {
             ("invalid type: string \"u64\", expected f64", "invalid type: string \"u64\", expected a number"),
             (
                 "invalid type: map, expected a sequence at line 1 column 5",
-                "invalid type: map, expected a list at line 1 column 5",
+                "invalid type: table, expected a list at line 1 column 5",
             ),
             (
                 "invalid type: integer `1`, expected struct Session",
