@@ -6,7 +6,8 @@ use foxhunt_kernels::{
     View,
     env::{
         EnvAct, EnvBoltzmann, EnvStep, ReplayGather, ReplaySample, Tables as TableViews, env_act_greedy,
-        env_boltzmann, env_observe, env_reset, env_step, replay_advance, replay_gather, replay_sample,
+        env_act_q, env_boltzmann, env_observe, env_reset, env_step, replay_advance, replay_gather,
+        replay_sample,
     },
 };
 use std::sync::Arc;
@@ -215,6 +216,14 @@ impl Environments {
     pub fn observe(&self) -> Result<Command, EnvError> {
         let (env, out) = (self.view(Buffer::Envs), self.view(Buffer::Observation));
         Ok(Command::Launch(env_observe(self.dtype, self.members, &self.tables(), env, out)?))
+    }
+
+    /// Writes [`Buffer::Actions`], epsilon-greedy by values: `q` is real `[E, 15]`.
+    ///
+    /// # Errors
+    /// A `q` of another shape.
+    pub fn act_by_value(&self, q: &View) -> Result<Command, EnvError> {
+        Ok(Command::Launch(env_act_q(self.dtype, self.members, &self.acting(), q)?))
     }
 
     /// Writes [`Buffer::Actions`], epsilon-greedy around `greedy`, U8 `[E, 3]`.

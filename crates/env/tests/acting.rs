@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Run, SHAPE, builds, world};
-use foxhunt_core::DType;
+use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{Command, Device};
 use foxhunt_env::{Buffer, Env, MemberSpec, Shape, exploration, temperature};
 use foxhunt_kernels::{Element, View};
@@ -87,6 +87,35 @@ fn epsilon_falls_linearly_with_the_step_and_stays() {
         let want = 1.0 - branch + branch / 9.0;
         let sd = (want * (1.0 - want) / all.len() as f64).sqrt();
         assert!((kept - want).abs() < 4.0 * sd, "step {step}: {kept} {want}");
+    }
+}
+
+#[test]
+fn values_choose_the_lowest_index_of_the_best() {
+    let mut q = [[0.0_f32; 15]; 4];
+    q[0][3] = 1.0; // one best
+    q[1] = [2.0; 15]; // all equal
+    q[2][5] = 4.0;
+    q[2][6] = 4.0; // a tie
+    q[2][11] = -1.0;
+    q[2][13] = 0.5;
+    q[3] = [f32::NEG_INFINITY; 15]; // masked but for one of each branch
+    (q[3][8], q[3][11], q[3][14]) = (-5.0, -6.0, -7.0);
+    let want = [[3, 0, 0], [0, 0, 0], [5, 0, 1], [8, 2, 2]];
+    for dtype in DType::ALL {
+        let run = run_with(0.0, 0.0, 0, dtype);
+        let arena = Device::cpu().allocate(ENVS * 16 * 4).unwrap();
+        let padded = (0..ENVS).flat_map(|e| q[e % 4].into_iter().chain([9.0]));
+        match dtype {
+            DType::F32 => arena.write(0, &padded.collect::<Vec<f32>>()).unwrap(),
+            DType::Bf16 => {
+                arena.write(0, &padded.map(|x| Bf16::from_f32(x).to_bits()).collect::<Vec<u16>>()).unwrap();
+            }
+        }
+        let command = run.env.act_by_value(&buffer(&arena, Element::Real(dtype), 15, 16)).unwrap();
+        for (e, action) in act(&run, &command, 0, 1).into_iter().enumerate() {
+            assert_eq!(action, want[e % 4], "{dtype}, environment {e}");
+        }
     }
 }
 

@@ -9,7 +9,7 @@ mod observation;
 mod replay;
 mod types;
 
-pub use env_act::{EnvAct, env_act_greedy};
+pub use env_act::{EnvAct, env_act_greedy, env_act_q};
 pub use env_backtest::{
     EnvBacktest, EnvBacktestActions, env_backtest, env_backtest_actions, env_backtest_begin,
     env_backtest_close,
