@@ -8,11 +8,11 @@ use crate::{
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::{Command, Device};
 use foxhunt_env::{Buffer, Env, EnvError, Environments, LedgerViews, MemberSpec, Shape, exploration};
-use foxhunt_kernels::{Element, market::LedgerRow};
+use foxhunt_kernels::{Element, fused::ACTING_BLOCKS, market::LedgerRow};
 use foxhunt_ledger::{Ledger, MemberInfo};
 use foxhunt_market::{FillRow, MAX_FILLS, RuleBook};
 use foxhunt_nn::{Net, Options, Plan, PlanError, Runtime, Tensor, net::BranchingQ};
-use foxhunt_train::{Config, Market, member_spec, network};
+use foxhunt_train::{Config, Market, in_plan, is_fused, member_spec, network};
 use std::rc::Rc;
 
 /// A stretch of a market, its rules, and where it is run.
@@ -164,13 +164,25 @@ impl<'a> Backtest<'a> {
     /// The device's.
     pub fn compile(&self, ids: &[u64]) -> Result<Agents<'a>, BacktestError> {
         let mut bench = self.bench(ids)?;
-        let (net, _, _) = self.acting(&mut bench)?;
+        let (net, (), _) = self.acting(&mut bench, |net, plan, x| {
+            let greedy = if is_fused(self.config, self.device, self.dtype, net) {
+                net.act_fused(plan, "act", x, ACTING_BLOCKS)?
+            } else {
+                net.act(plan, "act", x)?.1
+            };
+            Ok(((), greedy))
+        })?;
         let members = ids.iter().map(|&id| self.member_info(id)).collect();
         Ok(Agents { backtest: self.clone(), compiled: self.lower(bench)?, net, members })
     }
 
-    /// Begins the program `step` with what a greedy member sees and does: its net, Q of every action, greedy actions.
-    pub(crate) fn acting(&self, bench: &mut Bench) -> Result<(Net, Tensor, Tensor), BacktestError> {
+    /// Begins the program `step` with what a greedy member sees and does. Its net; what `act` makes of an observation beside the
+    /// greedy actions, and these.
+    pub(crate) fn acting<T>(
+        &self,
+        bench: &mut Bench,
+        act: impl FnOnce(&BranchingQ, &mut Plan, Tensor) -> Result<(T, Tensor), PlanError>,
+    ) -> Result<(Net, T, Tensor), BacktestError> {
         let net = BranchingQ::new(&mut bench.plan, network(self.config));
         let env = bench.env.clone();
         let observation = bench.plan.external(env.view(Buffer::Observation), env.arena());
@@ -178,11 +190,11 @@ impl<'a> Backtest<'a> {
         let observe = env.observe()?;
         let (envs, actions) = (bench.envs, bench.actions);
         bench.plan.run_foreign("env.observe", &[envs], &[observation], move |_| Ok(vec![observe.clone()]));
-        let (values, greedy) = net.act(&mut bench.plan, "act", observation)?;
+        let (beside, greedy) = act(&net, &mut bench.plan, observation)?;
         bench.plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
             env.act_greedy(cx.view(greedy)).map(|c| vec![c]).map_err(in_plan)
         });
-        Ok((net.net, values, greedy))
+        Ok((net.net, beside, greedy))
     }
 
     /// The same from images in F32, `[members, tiles, 2048]` as [`Runtime::read`] gives a trainer's [`Net::weight`].
@@ -309,12 +321,3 @@ impl<'a> Backtest<'a> {
 
 /// A command of the environments that takes the ledger.
 type Make = fn(&Environments, &LedgerViews) -> Result<Command, EnvError>;
-
-/// What a command of the environments refuses, among a plan's errors.
-pub(crate) fn in_plan(error: EnvError) -> PlanError {
-    match error {
-        EnvError::Kernel(e) => e.into(),
-        EnvError::Device(e) => e.into(),
-        other => PlanError::Shape { op: "env", what: other.to_string() },
-    }
-}

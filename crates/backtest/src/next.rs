@@ -42,7 +42,7 @@ impl Backtest<'_> {
         fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Vec<Decision>, BacktestError> {
         let mut bench = self.bench(ids)?;
-        let (net, values, greedy) = self.acting(&mut bench)?;
+        let (net, values, greedy) = self.acting(&mut bench, |net, plan, x| net.act(plan, "act", x))?;
         let runtime = bench.plan.compile(self.device, foxhunt_nn::Options::default())?;
         fill(&runtime, &net).map_err(BacktestError::Weights)?;
 

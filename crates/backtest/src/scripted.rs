@@ -2,7 +2,7 @@
 
 use crate::{
     Backtest, BacktestError, Exposures, Strategy,
-    backtest::{Compiled, in_plan},
+    backtest::Compiled,
     exposures::{leverage_e4, nearest_level, sent},
     header::Run,
     recorded,
@@ -10,6 +10,7 @@ use crate::{
 use foxhunt_env::Buffer;
 use foxhunt_kernels::{Element, market::Rules};
 use foxhunt_ledger::{Ledger, MemberInfo};
+use foxhunt_train::in_plan;
 
 /// The one member of a script.
 pub(crate) fn single(name: &str) -> MemberInfo {

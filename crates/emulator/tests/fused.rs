@@ -4,7 +4,7 @@
 
 use foxhunt_emulator::Hopper;
 use foxhunt_kernels::{fused::DqnShape, loss::HeadShape};
-use foxhunt_testkit::{FusedCase, check_fused, fused_repeats};
+use foxhunt_testkit::{FusedCase, check_fused, check_fused_act, fused_repeats};
 
 fn case(
     inputs: usize,
@@ -68,5 +68,15 @@ fn how_many_blocks_share_a_tile_changes_no_bit() {
     for (batch, members) in [(701, 3), (2050, 5)] {
         let case = case(64, [128, 128], 64, &[9, 3, 3], 51, batch, members);
         assert_eq!(fused_repeats(&Hopper::device(8), &case).unwrap(), 0, "batch {batch}");
+    }
+}
+
+/// Of one group and of two; of as many blocks as tiles, and of one and three that take them in turn.
+#[test]
+fn blocks_act_for_tiles_in_turn() {
+    for (batch, members, blocks) in [(1, 1, 1), (453, 2, 1), (453, 2, 3), (2050, 5, 3)] {
+        let case = case(64, [128, 128], 64, &[9, 3, 3], 51, batch, members);
+        let agreement = check_fused_act(&Hopper::device(9), &case, blocks).unwrap();
+        assert!(agreement.holds(), "batch {batch}, {blocks} blocks: {agreement:?}");
     }
 }

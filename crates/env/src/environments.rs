@@ -6,8 +6,8 @@ use foxhunt_kernels::{
     View,
     env::{
         EnvAct, EnvBoltzmann, EnvStep, ReplayGather, ReplaySample, Tables as TableViews, env_act_greedy,
-        env_act_q, env_boltzmann, env_observe, env_reset, env_step, replay_advance, replay_gather,
-        replay_sample,
+        env_act_q, env_boltzmann, env_observe, env_reset, env_step, env_step_greedy, replay_advance,
+        replay_gather, replay_sample,
     },
 };
 use std::sync::Arc;
@@ -256,6 +256,16 @@ impl Environments {
     /// As above.
     pub fn step(&self) -> Result<Command, EnvError> {
         Ok(Command::Launch(env_step(self.dtype, self.members, &self.stepping())?))
+    }
+
+    /// [`Environments::act_greedy`] and [`Environments::step`] in one launch.
+    ///
+    /// # Errors
+    /// A `greedy` of another shape.
+    pub fn step_greedy(&self, greedy: &View) -> Result<Command, EnvError> {
+        let step = EnvStep { actions: greedy, ..self.stepping() };
+        let (exploration, chosen) = (self.view(Buffer::Exploration), self.view(Buffer::Actions));
+        Ok(Command::Launch(env_step_greedy(self.dtype, self.members, &step, exploration, chosen)?))
     }
 
     /// Draws [`Buffer::Indices`] uniformly, and counts the draw.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Run, SHAPE, builds, world};
+use common::{Dice, Run, SHAPE, builds, world};
 use foxhunt_core::{Bf16, DType};
 use foxhunt_device::{Command, Device};
 use foxhunt_env::{Buffer, Env, MemberSpec, Shape, exploration, temperature};
@@ -159,4 +159,36 @@ fn boltzmann_draws_from_the_softmax_at_the_temperature_of_the_step() {
         }
     }
     assert!(act(&run, &command, 1 << 40, 1).iter().all(|a| *a == [8, 2, 2]));
+}
+
+/// In one launch the same actions, accounts, replay rows and counts as in two.
+#[test]
+fn acting_and_stepping_in_one_is_both() {
+    let (tables, members) = world(200, &[0, 1, 2]);
+    for dtype in DType::ALL {
+        for build in builds(dtype) {
+            let [one, two] = [(); 2].map(|()| Run::new(build, SHAPE, &tables, &members));
+            let arena = Device::cpu().allocate(3 * 3 * SHAPE.envs).unwrap();
+            let greedy = View {
+                rows: SHAPE.envs,
+                members: 3,
+                member_stride: 3 * SHAPE.envs,
+                ..buffer(&arena, Element::U8, 3, 3)
+            };
+            one.reset();
+            two.reset();
+            let mut dice = Dice::new(3);
+            for _ in 0..150 {
+                let actions: Vec<[u8; 3]> = (0..3 * SHAPE.envs).map(|_| dice.action()).collect();
+                arena.write(0, &actions).unwrap();
+                one.run(one.env.step_greedy(&greedy).unwrap());
+                two.run(two.env.act_greedy(&greedy).unwrap());
+                two.run(two.env.step().unwrap());
+            }
+            for buffer in [Buffer::Actions, Buffer::Envs, Buffer::Ring, Buffer::Tally] {
+                let [a, b] = [&one, &two].map(|run| run.env.read::<u8>(buffer).unwrap());
+                assert!(a == b && a.iter().any(|x| *x != 0), "{build:?} {buffer:?}");
+            }
+        }
+    }
 }

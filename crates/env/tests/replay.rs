@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{Dice, FEATURES, Run, SHAPE, builds, random_market, world};
+use common::{Dice, FEATURES, Run, SHAPE, builds, random_market, world, world_of};
 use foxhunt_core::DType;
 use foxhunt_env::{ACCOUNT_FEATURES, Buffer, Env, MemberSpec, Sample, Shape, Summary, Tables, Transition};
 use foxhunt_market::{Bar, BarColumns, BarTable, RuleBook, flag};
@@ -12,12 +12,14 @@ const ONE_Q20: i32 = 1 << 20;
 const ONE_Q31: f64 = 2_147_483_648.0;
 
 /// A replayed s is the observation that was acted on, and s' the one that came of it: bit for bit, also where an episode
-/// ended and the environment had moved on.
+/// ended and the environment had moved on. With 16 features a pack of eight lies within one bar's, with 11 over two or more.
 #[test]
 fn replayed_observations_are_those_acted_on() {
     for dtype in DType::ALL {
-        for (lookback, state) in [(1, 64), (3, 64), (20, 256)] {
-            let (tables, members) = world(300, &[0, 1]);
+        for (lookback, columns, state) in
+            [(1, 11, 64), (3, 11, 64), (20, 11, 256), (1, 16, 64), (3, 16, 64), (9, 3, 64)]
+        {
+            let (tables, members) = world_of(300, &[0, 1], columns);
             let members: Vec<_> =
                 members.into_iter().map(|m| foxhunt_env::MemberSpec { n_step: 1, ..m }).collect();
             let shape = Shape { lookback, state, batch: SHAPE.envs, ..SHAPE };
@@ -53,10 +55,10 @@ fn replayed_observations_are_those_acted_on() {
                     } else {
                         // Features of the next bar, not of the new episode's first.
                         let feature = |bar: u32, k: usize| {
-                            let bar = bar as usize - 10 - (lookback - 1) + k / FEATURES;
-                            (bar % 16) as f32 + (k % FEATURES) as f32 / 16.0
+                            let bar = bar as usize - 10 - (lookback - 1) + k / columns;
+                            (bar % 16) as f32 + (k % columns) as f32 / 16.0
                         };
-                        for k in 0..lookback * FEATURES {
+                        for k in 0..lookback * columns {
                             assert_eq!(next[row.start + k], feature(transition.bar + 1, k));
                         }
                         ended += 1;

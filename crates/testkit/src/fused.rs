@@ -235,7 +235,12 @@ pub fn check_fused(device: &Device, case: &FusedCase) -> Result<Vec<Agreement>, 
 }
 
 /// Greedy actions of a batch's states, and Q where the way tells it.
-fn acts(device: &Device, case: &FusedCase, how: How) -> Result<(Vec<u8>, Vec<f32>), CaseError> {
+fn acts(
+    device: &Device,
+    case: &FusedCase,
+    how: How,
+    most_blocks: usize,
+) -> Result<(Vec<u8>, Vec<f32>), CaseError> {
     let shape = &case.shape;
     let dtype = if how == How::Reference { DType::F32 } else { DType::Bf16 };
     let mut plan = Plan::new(dtype, case.members);
@@ -250,7 +255,7 @@ fn acts(device: &Device, case: &FusedCase, how: How) -> Result<(Vec<u8>, Vec<f32
     };
     let net = BranchingQ::new(&mut plan, config);
     let (q, greedy) = if how == How::Fused {
-        (None, net.act_fused(&mut plan, "act", x)?)
+        (None, net.act_fused(&mut plan, "act", x, most_blocks)?)
     } else {
         let (q, greedy) = net.act(&mut plan, "act", x)?;
         (Some(q), greedy)
@@ -275,8 +280,13 @@ fn acts(device: &Device, case: &FusedCase, how: How) -> Result<(Vec<u8>, Vec<f32
 ///
 /// # Errors
 /// The device's.
-pub fn check_fused_act(device: &Device, case: &FusedCase) -> Result<Agreement, CaseError> {
-    let [fused, span, reference] = [How::Fused, How::Span, How::Reference].map(|how| acts(device, case, how));
+pub fn check_fused_act(
+    device: &Device,
+    case: &FusedCase,
+    most_blocks: usize,
+) -> Result<Agreement, CaseError> {
+    let [fused, span, reference] =
+        [How::Fused, How::Span, How::Reference].map(|how| acts(device, case, how, most_blocks));
     let (_, q) = reference?;
     let actions = &case.shape.head.actions;
     let all: usize = actions.iter().sum();
@@ -295,7 +305,15 @@ pub fn check_fused_act(device: &Device, case: &FusedCase) -> Result<Agreement, C
         }
         sum / greedy.len().max(1) as f64
     };
-    let (fused, span) = (given_away(&fused?.0), given_away(&span?.0));
+    let (fused, span) = (fused?.0, span?.0);
+    // How the tiles are shared out is no business of the actions.
+    let alone = acts(device, case, How::Fused, usize::MAX)?.0;
+    if alone != fused {
+        let differing = alone.iter().zip(&fused).filter(|(a, b)| a != b).count();
+        let what = format!("actions of {most_blocks} blocks and of one for each tile");
+        return Ok(Agreement { what, difference: differing as f64, allowed: 0.0 });
+    }
+    let (fused, span) = (given_away(&fused), given_away(&span));
     Ok(Agreement { what: "greedy actions".into(), difference: fused, allowed: SLACK * span + LEAST / 100.0 })
 }
 

@@ -104,3 +104,12 @@ impl From<PlanError> for TrainError {
         }
     }
 }
+
+/// What a command of the environments refuses, among a plan's errors: for commands that a plan runs for them.
+pub fn in_plan(error: EnvError) -> PlanError {
+    match error {
+        EnvError::Kernel(e) => e.into(),
+        EnvError::Device(e) => e.into(),
+        other => PlanError::Shape { op: "env", what: other.to_string() },
+    }
+}

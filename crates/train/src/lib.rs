@@ -13,8 +13,8 @@ pub use config::{
     LearnStep, MARKET_IDS, MarketConfig, MarketData, NetworkConfig, Orders, Policy, SetOption, Size, Stamps,
     WalkForward, documented, nearest_key, schema,
 };
-pub use error::TrainError;
+pub use error::{TrainError, in_plan};
 pub use foxhunt_env::ACCOUNT_FEATURES;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};
 pub use market::Market;
-pub use trainer::{ACTIONS, EpochReport, Trainer, member_spec, network};
+pub use trainer::{ACTIONS, EpochReport, Trainer, is_fused, member_spec, network};

@@ -3,14 +3,14 @@
 //! Everything that an epoch needs lives on the device; the host launches two programs (captured graphs on a GPU) and
 //! reads a few counters at the end.
 
-use crate::{Config, Explore, LearnStep, Market, TrainError, acting};
+use crate::{Config, Explore, LearnStep, Market, TrainError, acting, error::in_plan};
 use foxhunt_core::{DType, Weights, rng::member_seed};
 use foxhunt_device::{Command, Device};
 use foxhunt_env::{
     Buffer, Environments, FeatureId, MemberSpec, Shape, Tables, Tally, exploration, temperature,
 };
 use foxhunt_kernels::{
-    env::{EnvAct, env_act_greedy},
+    fused::ACTING_BLOCKS,
     loss::{HeadShape, LossTotal},
     optim::{AdamSettings, Hyper, OptimiserState},
 };
@@ -20,6 +20,7 @@ use foxhunt_nn::{
     op::{HeadSamples, Optimise},
 };
 use serde::{Deserialize, Serialize};
+use std::rc::Rc;
 
 /// Actions of each branch: exposure, order type, urgency.
 pub const ACTIONS: [usize; 3] = [9, 3, 3];
@@ -64,7 +65,7 @@ pub struct EpochReport {
 pub struct Trainer {
     config: Config,
     runtime: Runtime,
-    env: Environments,
+    env: Rc<Environments>,
     plan: Plan,
     net: BranchingQ,
     optimiser: (Tensor, Tensor),
@@ -116,6 +117,14 @@ pub fn member_spec(
             Explore::Boltzmann => temperature(l.temperature_start, l.temperature_end, decisions),
         },
     })
+}
+
+/// Whether the fused kernels learn and act for this network on this device.
+pub fn is_fused(config: &Config, device: &Device, dtype: DType, net: &BranchingQ) -> bool {
+    config.learn.step == LearnStep::Auto
+        && device.is_hopper()
+        && dtype == DType::Bf16
+        && net.fused_shape().fits()
 }
 
 impl Trainer {
@@ -197,7 +206,7 @@ impl Trainer {
             ring_rows: l.replay / l.envs,
             batch: l.batch,
         };
-        let env = Environments::spread(device, dtype, shape, &tables, &specs, spread)?;
+        let env = Rc::new(Environments::spread(device, dtype, shape, &tables, &specs, spread)?);
 
         let mut plan = Plan::new(dtype, members);
         plan.set_storage(config.storage());
@@ -218,27 +227,21 @@ impl Trainer {
 
         plan.program("collect");
         plan.run_foreign("env.observe", &[envs], &[observation], fixed(vec![env.observe()?]));
-        let fused = l.step == LearnStep::Auto
-            && device.is_hopper()
-            && dtype == DType::Bf16
-            && net.fused_shape().fits();
+        let fused = is_fused(config, device, dtype, &net);
         if l.explore == Explore::Boltzmann {
             acting::boltzmann(&mut plan, &net, &env, (envs, observation, actions))?;
+            plan.run_foreign("env.step", &[envs, actions], &[envs, ring, tally], fixed(vec![env.step()?]));
         } else {
             let greedy = if fused {
-                net.act_fused(&mut plan, "act", observation)?
+                net.act_fused(&mut plan, "act", observation, ACTING_BLOCKS)?
             } else {
                 net.act(&mut plan, "act", observation)?.1
             };
-            let views = [Buffer::Envs, Buffer::Members, Buffer::Exploration, Buffer::Actions]
-                .map(|b| env.view(b).clone());
-            plan.run_foreign("env.act", &[envs, greedy], &[actions], move |cx| {
-                let [env, member, exploration, actions] = &views;
-                let act = EnvAct { env, member, exploration, actions };
-                Ok(vec![Command::Launch(env_act_greedy(cx.dtype(), cx.members(), &act, cx.view(greedy))?)])
+            let stepping = Rc::clone(&env);
+            plan.run_foreign("env.step", &[envs, greedy], &[envs, ring, tally, actions], move |cx| {
+                Ok(vec![stepping.step_greedy(cx.view(greedy)).map_err(in_plan)?])
             });
         }
-        plan.run_foreign("env.step", &[envs, actions], &[envs, ring, tally], fixed(vec![env.step()?]));
 
         plan.program("learn");
         plan.run_foreign("replay.sample", &[envs, draws], &[indices, draws], fixed(env.sample()?.into()));

@@ -202,7 +202,7 @@ fn check_fused_steps(
             case.members
         );
         let both = check_fused(device, &case).and_then(|mut all| {
-            all.push(check_fused_act(device, &case)?);
+            all.push(check_fused_act(device, &case, 3)?);
             Ok(all)
         });
         let (largest, problems) = match (both, fused_repeats(device, &case)) {

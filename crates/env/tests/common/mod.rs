@@ -88,7 +88,12 @@ pub fn random_market(seed: u64, rows: usize) -> BarTable {
 
 /// Features that name their row and column: `row + column / 16`, exact in BF16 for small rows.
 pub fn naming_features(rows: usize) -> Vec<f32> {
-    (0..rows * FEATURES).map(|i| (i / FEATURES % 16) as f32 + (i % FEATURES) as f32 / 16.0).collect()
+    naming(rows, FEATURES)
+}
+
+/// The same of any number of columns.
+pub fn naming(rows: usize, columns: usize) -> Vec<f32> {
+    (0..rows * columns).map(|i| (i / columns % 16) as f32 + (i % columns) as f32 / 16.0).collect()
 }
 
 pub fn rules() -> Rules {
@@ -101,12 +106,17 @@ pub const SHAPE: Shape = Shape { envs: 33, lookback: 3, state: 64, ring_rows: 40
 
 /// One table of `rows` bars, and members with windows of it.
 pub fn world(rows: usize, ids: &[u64]) -> (Tables, Vec<MemberSpec>) {
-    let mut tables = Tables::new(FEATURES);
+    world_of(rows, ids, FEATURES)
+}
+
+/// The same of any number of features.
+pub fn world_of(rows: usize, ids: &[u64], columns: usize) -> (Tables, Vec<MemberSpec>) {
+    let mut tables = Tables::new(columns);
     // A table that nobody trades comes first: bases must not be zero.
     let other = tables.add_bars(&random_market(77, 10));
-    tables.add_features(other, &naming_features(10)).unwrap();
+    tables.add_features(other, &naming(10, columns)).unwrap();
     let table = tables.add_bars(&random_market(5, rows));
-    let features = tables.add_features(table, &naming_features(rows)).unwrap();
+    let features = tables.add_features(table, &naming(rows, columns)).unwrap();
     let members = ids
         .iter()
         .map(|&id| MemberSpec {

@@ -1,6 +1,4 @@
-// Epsilon-greedy actions, each branch on its own: eps_b = 1 - (1 - eps)^(1/3), so that all three are greedy with
-// probability 1 - eps. eps falls linearly with the environment's step, in fixed point on the device. Draws are keyed by
-// the member's seed, the step and the environment. actions [E, 3] overwritten.
+// Epsilon-greedy actions (acting.cuh). actions [E, 3] overwritten.
 //   env_act_q       greedy = argmax of q [E, 15] within each branch, ties to the lowest index
 //   env_act_greedy  greedy [E, 3] is given (a head that keeps Q on chip)
 // Recorded or scripted actions need neither: write them to `actions`.
@@ -16,22 +14,9 @@ struct EnvActArgs {
   u32 envs, q_ld;
 };
 
-// Probability of exploring in one branch, 2^-24.
-FN u32 branch_epsilon_q24(const Exploration& x, u64 step) {
-  const i64 eps_q31 = scheduled(x, step);
-  const float all = log1p_((float)eps_q31 * -4.656612873077393e-10f);  // ln(1 - eps); -Inf where eps is 1
-  return (u32)((1.f - exp_(all * 0.33333333f)) * 16777216.f);
-}
-
 template<class Best> FN void act(const EnvActArgs& a, u32 member, u32 e, Best best) {
-  const u64 step = a.env.of(member)[e].step, seed = a.member.of(member)->seed;
-  const u32 threshold = branch_epsilon_q24(*a.exploration.of(member), step);
-  const Words coin = draw(seed, step, 0, EXPLORE, e), pick = draw(seed, step, 1, EXPLORE, e);
-  const u32 coins[3] = {coin.x, coin.y, coin.z}, picks[3] = {pick.x, pick.y, pick.z};
-  UNROLL for (u32 d = 0; d < BRANCHES; ++d) {
-    const bool explores = coins[d] >> 8 < threshold;
-    a.actions.of(member)[3 * (u64)e + d] = (u8)(explores ? below(picks[d], branch_actions(d)) : best(d));
-  }
+  const Choice c = explore_or(best, *a.exploration.of(member), a.member.of(member)->seed, a.env.of(member)[e].step, e);
+  UNROLL for (u32 d = 0; d < BRANCHES; ++d) a.actions.of(member)[3 * (u64)e + d] = c.action[d];
 }
 
 KERNEL(env_act_q, EnvActArgs, None, 32, 32, 4) {

@@ -13,17 +13,21 @@ struct EnvObserveArgs {
   u32 envs, markets, reserved;
 };
 
-KERNEL(env_observe, EnvObserveArgs, AccountFeatures, 32, 32, 4) {
-  if (t.index >= a.envs) return;
-  const Env& s = a.env.of(t.member)[t.index];
-  const u32 k = market_of(t.index, a.markets, a.envs);
-  const EnvMember& who = a.member.of(t.member)[k];
-  t.each(1, [&](int) {
+struct ObservedRows { Seen row[TEAM_ROWS]; };
+
+KERNEL(env_observe, EnvObserveArgs, ObservedRows, 256, 256, 1) {
+  const int first = (int)t.index * TEAM_ROWS, left = (int)a.envs - first, count = left < TEAM_ROWS ? left : TEAM_ROWS;
+  t.each(count, [&](int j) {
+    const u32 e = (u32)(first + j), k = market_of(e, a.markets, a.envs);
+    const Env& s = a.env.of(t.member)[e];
+    const EnvMember& who = a.member.of(t.member)[k];
     const Rules& r = a.rules.of(t.member)[k];
     const Bar& bar = a.bars.of(t.member)[s.bar];
-    m = account_features(r, who, bar, a.context.of(t.member)[s.bar], summarise(r, s.account, bar), s.volatility_e9);
+    m.row[j].account = account_features(r, who, bar, a.context.of(t.member)[s.bar], summarise(r, s.account, bar), s.volatility_e9);
+    m.row[j].newest = ((i64)s.bar + who.feature_shift) * a.shape.feature_ld;
   });
   t.sync();
-  const real* newest = a.features.of(t.member) + ((i64)s.bar + who.feature_shift) * a.shape.feature_ld;
-  write_observation(t, a.shape, m, newest, a.out.of(t.member) + (i64)t.index * a.shape.state_ld);
+  real* out = a.out.of(t.member) + (i64)first * a.shape.state_ld;
+  write_observations(t, a.shape, count, a.features.of(t.member), [&](int j) -> const Seen& { return m.row[j]; },
+                     [&](int j) { return out + (i64)j * a.shape.state_ld; });
 }

@@ -37,18 +37,32 @@ FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Ba
   return x;
 }
 
-// Writes one row. `newest` is the feature table's row of bar t.
-template<class Tm> FN void write_observation(Tm& t, const ObservationShape& shape, const AccountFeatures& account,
-                                             const real* newest, real* out) {
-  const int window = (int)(shape.lookback * shape.features);
-  const real* oldest = newest - (i64)(shape.lookback - 1) * shape.feature_ld;
-  t.each((int)shape.state / 8, [&](int i) {
-    F8 x = constant<F8>(0.f);
+// What one row is written from. newest: the feature table's row of bar t, in elements from the table's start.
+static constexpr int TEAM_ROWS = 32;  // an account is one thread's work, a row that of many: a team has 32 of both
+struct Seen { AccountFeatures account; i64 newest; };
+
+// Eight columns of a row, from column 8 i.
+FN void observe8(const ObservationShape& shape, const Seen& seen, const real* features, int i, real* out) {
+  const int window = (int)(shape.lookback * shape.features), each = (int)shape.features, column = 8 * i;
+  const real* oldest = features + seen.newest - (i64)(shape.lookback - 1) * shape.feature_ld;
+  F8 x = constant<F8>(0.f);
+  if (each % 8 == 0 && column + 8 <= window) {
+    x = load8(oldest + (i64)(column / each) * shape.feature_ld + column % each);
+  } else {
+    int bar = column / each, feature = column % each;
     EACH8 {
-      const int j = 8 * i + k, a = j - window;
-      if (a < 0) put(x, k, load(oldest + (i64)(j / (int)shape.features) * shape.feature_ld + j % (int)shape.features));
-      else if (a < ACCOUNT_FEATURES) put(x, k, account.v[a]);
+      const int a = column + k - window;
+      if (a < 0) put(x, k, load(oldest + (i64)bar * shape.feature_ld + feature));
+      else if (a < ACCOUNT_FEATURES) put(x, k, seen.account.v[a]);
+      if (++feature == each) { feature = 0; bar += 1; }
     }
-    store8(out + 8 * i, x);
-  });
+  }
+  store8(out + 8 * i, x);
+}
+
+// Writes `count` rows: of row j what seen(j) says to out(j).
+template<class Tm, class Of, class Out>
+FN void write_observations(Tm& t, const ObservationShape& shape, int count, const real* features, Of seen, Out out) {
+  const int packs = (int)shape.state / 8;
+  t.each(count * packs, [&](int i) { const int j = i / packs; observe8(shape, seen(j), features, i % packs, out(j)); });
 }

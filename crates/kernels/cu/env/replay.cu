@@ -54,47 +54,48 @@ struct ReplayGatherArgs {
   ObservationShape shape;
   u32 envs, rows, batch, markets, reserved;
 };
-struct Gathered { AccountFeatures s, next; u32 bar, next_bar; i64 feature_shift; };
+// s of a team's samples, then s'.
+struct Gathered { Seen row[2 * TEAM_ROWS]; };
 
-KERNEL(replay_gather, ReplayGatherArgs, Gathered, 32, 32, 4) {
-  if (t.index >= a.batch) return;
-  t.each(1, [&](int) {
-    const u32 index = a.indices.of(t.member)[t.index], e = index % a.envs, market = market_of(e, a.markets, a.envs);
+KERNEL(replay_gather, ReplayGatherArgs, Gathered, 256, 256, 1) {
+  const int first = (int)t.index * TEAM_ROWS, left = (int)a.batch - first, count = left < TEAM_ROWS ? left : TEAM_ROWS;
+  t.each(2 * count, [&](int i) {
+    const bool after = i >= count;
+    const int j = after ? i - count : i;
+    const u32 index = a.indices.of(t.member)[first + j], e = index % a.envs, market = market_of(e, a.markets, a.envs);
     const EnvMember& who = a.member.of(t.member)[market];
-    u32 row = index / a.envs;
-    const Transition* ring = a.ring.of(t.member) + e;
-    const u32 newest = (u32)((a.env.of(t.member)->step - 1) % a.rows);
-    const u32 written = (newest + a.rows - row) % a.rows + 1;  // rows from this one to the head
-    const u32 most = who.n_step < written ? who.n_step : written;
-    u64 power = 1ull << 31;
-    i64 sum = 0;
-    u32 steps = 0;
-    const Transition *start = ring + (u64)row * a.envs, *last = start;
-    for (;;) {
-      last = ring + (u64)row * a.envs;
-      sum += ((i64)last->scaled_q20 * (i64)power) >> 11;
-      power = (power * who.discount_q31 + (1u << 30)) >> 31;
-      steps += 1;
-      if (steps >= most || last->flags & (TERMINATED | TRUNCATED)) break;
-      row = row + 1 == a.rows ? 0 : row + 1;
-    }
-    const i64 total = clamped((sum + (1 << 19)) >> 20, -0x7fffffff, 0x7fffffff);
-    const u32 discount = last->flags & TERMINATED ? 0 : (u32)power;
-    a.samples.of(t.member)[t.index] = Sample{(i32)total, discount, index, steps};
-    UNROLL for (int k = 0; k < 3; ++k) a.actions.of(t.member)[3 * (u64)t.index + k] = start->action[k];
     const Rules& r = a.rules.of(t.member)[market];
-    const Bar* bars = a.bars.of(t.member);
-    const Context* context = a.context.of(t.member);
-    m.bar = start->bar;
-    m.next_bar = last->bar + 1;
-    m.feature_shift = who.feature_shift;
-    m.s = account_features(r, who, bars[m.bar], context[m.bar], start->before, start->volatility_e9);
-    m.next = account_features(r, who, bars[m.next_bar], context[m.next_bar], last->after, last->volatility_e9);
+    const Transition *ring = a.ring.of(t.member) + e, *last = ring + (u64)(index / a.envs) * a.envs;
+    if (after) {
+      u32 row = index / a.envs;
+      const Transition& start = *last;
+      const u32 newest = (u32)((a.env.of(t.member)->step - 1) % a.rows);
+      const u32 written = (newest + a.rows - row) % a.rows + 1;  // rows from this one to the head
+      const u32 most = who.n_step < written ? who.n_step : written;
+      u64 power = 1ull << 31;
+      i64 sum = 0;
+      u32 steps = 0;
+      for (;;) {
+        last = ring + (u64)row * a.envs;
+        sum += ((i64)last->scaled_q20 * (i64)power) >> 11;
+        power = (power * who.discount_q31 + (1u << 30)) >> 31;
+        steps += 1;
+        if (steps >= most || last->flags & (TERMINATED | TRUNCATED)) break;
+        row = row + 1 == a.rows ? 0 : row + 1;
+      }
+      const i64 total = clamped((sum + (1 << 19)) >> 20, -0x7fffffff, 0x7fffffff);
+      const u32 discount = last->flags & TERMINATED ? 0 : (u32)power;
+      a.samples.of(t.member)[first + j] = Sample{(i32)total, discount, index, steps};
+      UNROLL for (int k = 0; k < 3; ++k) a.actions.of(t.member)[3 * (u64)(first + j) + k] = start.action[k];
+    }
+    const u32 bar = last->bar + after;
+    const Summary& account = after ? last->after : last->before;
+    m.row[i].account = account_features(r, who, a.bars.of(t.member)[bar], a.context.of(t.member)[bar], account, last->volatility_e9);
+    m.row[i].newest = ((i64)bar + who.feature_shift) * a.shape.feature_ld;
   });
   t.sync();
-  const real* features = a.features.of(t.member);
-  const auto newest = [&](u32 bar) { return features + ((i64)bar + m.feature_shift) * a.shape.feature_ld; };
-  const i64 o = (i64)t.index * a.shape.state_ld;
-  write_observation(t, a.shape, m.s, newest(m.bar), a.s.of(t.member) + o);
-  write_observation(t, a.shape, m.next, newest(m.next_bar), a.next.of(t.member) + o);
+  const i64 o = (i64)first * a.shape.state_ld;
+  real *const s = a.s.of(t.member) + o, *const next = a.next.of(t.member) + o;
+  write_observations(t, a.shape, 2 * count, a.features.of(t.member), [&](int i) -> const Seen& { return m.row[i]; },
+                     [&](int i) { return (i < count ? s : next) + (i64)(i < count ? i : i - count) * a.shape.state_ld; });
 }

@@ -3,7 +3,8 @@
 // bounds: DQN_INPUTS=256 DQN_TRUNK1=512 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2 DQN_ROLES=1
 // Greedy acting of a branching network (rl.md 1 to 3): the first pass of `dqn_rows.cu` alone, in the same arithmetic.
 // Shapes: x [rows, S]; weights and mean as there, of the online net; greedy [rows, D]: the action of each branch with the
-// largest Q, ties to the lowest. Overwrites greedy.
+// largest Q, ties to the lowest. Overwrites greedy. `blocks` of a member take its tiles in turn: the copies of the next tile's
+// weights run ahead of the last one's products.
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
 
@@ -13,8 +14,8 @@ struct ActArgs {
   TensorMap x, mean;
   NetBiases online_bias;
   Members<u8> greedy;
-  i32 rows, ld_greedy;
-  u32 padding[10];
+  i32 rows, ld_greedy, blocks;
+  u32 padding[9];
 };
 
 struct Actor : Forward<ActArgs> {
@@ -35,7 +36,7 @@ struct Actor : Forward<ActArgs> {
 GPU_KERNEL(dqn_act, ActArgs, SHARED_BYTES, THREADS, 1) {
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), group = warp / 4;
   const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES, x_full = empty + 8 * STAGES;
-  const int member = blockIdx.y;
+  const int member = blockIdx.y, tiles = (a.rows + 64 * GROUPS - 1) / (64 * GROUPS);
   if (threadIdx.x == 0) {
     for (int i = 0; i < STAGES; ++i) { barrier_init(full + 8 * i, 1); barrier_init(empty + 8 * i, 4 * GROUPS); }
     for (int i = 0; i < 2 * GROUPS; ++i) barrier_init(x_full + 8 * i, 1);
@@ -46,12 +47,14 @@ GPU_KERNEL(dqn_act, ActArgs, SHARED_BYTES, THREADS, 1) {
     if constexpr (GROUPS == 2) registers_fewer<24>();
     if (threadIdx.x == 128 * GROUPS) {
       Loader l{shared, full, empty, 0, 0, member};
-      l.forward(a.online, a.mean, 0, (1 << BRANCHES) - 1);
+#pragma unroll 1
+      for (int tile = blockIdx.x; tile < tiles; tile += a.blocks) l.forward(a.online, a.mean, 0, (1 << BRANCHES) - 1);
     }
     return;
   }
   if constexpr (GROUPS == 2) registers_more<240>();
   Actor g{{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, group, ((int)blockIdx.x * GROUPS + group) * 64, member}};
+  const int further = a.blocks * GROUPS * 64;
   if (g.thread() == 0) g.request_x(0, g.first);
   Biases biases;
   biases.ask(a.online_bias, member);
@@ -59,7 +62,16 @@ GPU_KERNEL(dqn_act, ActArgs, SHARED_BYTES, THREADS, 1) {
   barrier(1 + GROUPS, 128 * GROUPS);
   mean_biases(shared + OF_BIAS);
   barrier(1 + GROUPS, 128 * GROUPS);
-  wait_for(g.x_full(0), 0);
-  Actor::Hooks hooks{g, {{0, 0}, {0.f, 0.f}}};
-  g.forward(g.x_at(0), shared + OF_BIAS, (1 << BRANCHES) - 1, false, hooks);
+  u32 parity = 0;
+#pragma unroll 1
+  for (int tile = blockIdx.x;;) {
+    wait_for(g.x_full(0), parity);
+    Actor::Hooks hooks{g, {{0, 0}, {0.f, 0.f}}};
+    g.forward(g.x_at(0), shared + OF_BIAS, (1 << BRANCHES) - 1, false, hooks);
+    if ((tile += a.blocks) >= tiles) break;
+    g.first += further;
+    parity ^= 1;
+    g.sync();  // x may come to where the trunk's output was
+    if (g.thread() == 0) g.request_x(0, g.first);
+  }
 }

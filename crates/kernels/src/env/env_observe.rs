@@ -4,7 +4,10 @@ use super::{
     observation::{ObservationShape, Tables, check_markets},
     types::Env,
 };
-use crate::{Element, KernelError, View, launch, tree, view::Check};
+use crate::{
+    Element, KernelError, View, launch, tree,
+    view::{Check, TEAM_ENVS},
+};
 use bytemuck::{Pod, Zeroable};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
@@ -41,5 +44,6 @@ pub fn env_observe(
     let markets = check_markets(&check, member, rules, envs)?;
     let arguments =
         EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32, markets, reserved: 0 };
-    Ok(launch(&tree::ENV_OBSERVE, dtype, (envs, members), &arguments, &all[..6], &[out]))
+    let teams = envs.div_ceil(TEAM_ENVS);
+    Ok(launch(&tree::ENV_OBSERVE, dtype, (teams, members), &arguments, &all[..6], &[out]))
 }

@@ -2,7 +2,7 @@
 
 use super::{
     observation::check_markets,
-    types::{Context, Env, Tally, Transition},
+    types::{Context, Env, Exploration, Tally, Transition},
 };
 use crate::{
     Element, KernelError, View, launch,
@@ -61,40 +61,80 @@ pub fn env_step(dtype: DType, members: usize, x: &EnvStep<'_>) -> Result<Launch,
     step(&tree::ENV_STEP, dtype, members, x)
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct EnvStepGreedyArgs {
+    step: EnvStepArgs,
+    exploration: MemberPtr,
+    chosen: MemberPtr,
+}
+
+/// [`super::env_act_greedy`] and [`env_step`] in one launch: `x.actions` are the greedy actions, `exploration` is
+/// [`Exploration`] `[1, 1]`, and what is done goes to `chosen`, U8 `[E, 3]`, overwritten.
+///
+/// # Errors
+/// Buffers that don't fit one another.
+pub fn env_step_greedy(
+    dtype: DType,
+    members: usize,
+    x: &EnvStep<'_>,
+    exploration: &View,
+    chosen: &View,
+) -> Result<Launch, KernelError> {
+    let check = Check::new(tree::ENV_STEP_GREEDY.name, members);
+    let (step, [reads, writes]) = x.arguments(&check)?;
+    check.view(exploration, Element::of::<Exploration>(), 1, 1)?;
+    check.view(chosen, Element::U8, x.env.rows, 3)?;
+    check.dense(chosen)?;
+    check.owned(chosen)?;
+    let arguments = EnvStepGreedyArgs { step, exploration: exploration.ptr(), chosen: chosen.ptr() };
+    let teams = x.env.rows.div_ceil(TEAM_ENVS);
+    let (reads, writes) = ([&reads[..], &[exploration]].concat(), [&writes[..], &[chosen]].concat());
+    Ok(launch(&tree::ENV_STEP_GREEDY, dtype, (teams, members), &arguments, &reads, &writes))
+}
+
 fn step(
     kernel: &'static Kernel,
     dtype: DType,
     members: usize,
     x: &EnvStep<'_>,
 ) -> Result<Launch, KernelError> {
-    let check = Check::new(kernel.name, members);
-    let (envs, rows) = (x.env.rows, x.ring.rows);
-    check.that(envs > 0 && rows > 0 && envs * rows <= u32::MAX as usize, || {
-        format!("{envs} environments by {rows} rows of replay")
-    })?;
-    check.view(x.env, Element::of::<Env>(), envs, 1)?;
-    let markets = check_markets(&check, x.member, x.rules, envs)?;
-    check.view(x.bars, Element::of::<Bar>(), x.bars.rows, 1)?;
-    check.view(x.context, Element::of::<Context>(), x.bars.rows, 1)?;
-    check.view(x.actions, Element::U8, envs, 3)?;
-    check.view(x.ring, Element::of::<Transition>(), rows, envs)?;
-    check.view(x.tally, Element::of::<Tally>(), 1, 1)?;
-    let all = [x.env, x.member, x.rules, x.bars, x.context, x.actions, x.ring, x.tally];
-    for view in all {
-        check.dense(view)?;
+    let (arguments, [reads, writes]) = x.arguments(&Check::new(kernel.name, members))?;
+    let teams = x.env.rows.div_ceil(TEAM_ENVS);
+    Ok(launch(kernel, dtype, (teams, members), &arguments, &reads, &writes))
+}
+
+impl<'a> EnvStep<'a> {
+    /// The checked arguments, and what is read and written.
+    fn arguments(&self, check: &Check) -> Result<(EnvStepArgs, [Vec<&'a View>; 2]), KernelError> {
+        let x = self;
+        let (envs, rows) = (x.env.rows, x.ring.rows);
+        check.that(envs > 0 && rows > 0 && envs * rows <= u32::MAX as usize, || {
+            format!("{envs} environments by {rows} rows of replay")
+        })?;
+        check.view(x.env, Element::of::<Env>(), envs, 1)?;
+        let markets = check_markets(check, x.member, x.rules, envs)?;
+        check.view(x.bars, Element::of::<Bar>(), x.bars.rows, 1)?;
+        check.view(x.context, Element::of::<Context>(), x.bars.rows, 1)?;
+        check.view(x.actions, Element::U8, envs, 3)?;
+        check.view(x.ring, Element::of::<Transition>(), rows, envs)?;
+        check.view(x.tally, Element::of::<Tally>(), 1, 1)?;
+        let all = [x.env, x.member, x.rules, x.bars, x.context, x.actions, x.ring, x.tally];
+        for view in all {
+            check.dense(view)?;
+        }
+        let written = [x.env, x.ring, x.tally];
+        for view in written {
+            check.owned(view)?;
+        }
+        let arguments = EnvStepArgs {
+            buffers: all.map(View::ptr),
+            envs: envs as u32,
+            rows: rows as u32,
+            markets,
+            reserved: 0,
+        };
+        let reads = [&all[..6], &[x.tally]].concat();
+        Ok((arguments, [reads, written.to_vec()]))
     }
-    let written = [x.env, x.ring, x.tally];
-    for view in written {
-        check.owned(view)?;
-    }
-    let arguments = EnvStepArgs {
-        buffers: all.map(View::ptr),
-        envs: envs as u32,
-        rows: rows as u32,
-        markets,
-        reserved: 0,
-    };
-    let reads = [&all[..6], &[x.tally]].concat();
-    let teams = envs.div_ceil(TEAM_ENVS);
-    Ok(launch(kernel, dtype, (teams, members), &arguments, &reads, &written))
 }

@@ -159,5 +159,6 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
         markets,
         reserved: 0,
     };
-    Ok(launch(&tree::REPLAY_GATHER, dtype, (batch, members), &arguments, &all[..8], &written))
+    let teams = batch.div_ceil(TEAM_ENVS);
+    Ok(launch(&tree::REPLAY_GATHER, dtype, (teams, members), &arguments, &all[..8], &written))
 }

@@ -8,6 +8,9 @@ use crate::{Element, KernelError, View, launch, tree, view::Check};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
 
+/// About as many blocks as a large GPU has multiprocessors, each of which holds one.
+pub const ACTING_BLOCKS: usize = 132;
+
 const REAL: Element = Element::Real(DType::Bf16);
 
 /// Buffers of fused greedy acting, all in BF16 where real.
@@ -21,6 +24,8 @@ pub struct DqnAct<'a> {
     pub x: &'a View,
     /// The greedy action of each branch, `[rows, D]` bytes: written.
     pub greedy: &'a View,
+    /// Blocks of a member at most, which take its tiles in turn; see [`ACTING_BLOCKS`]. Changes no bit.
+    pub most_blocks: usize,
 }
 
 #[repr(C)]
@@ -33,7 +38,8 @@ struct ActArgs {
     greedy: MemberPtr,
     rows: i32,
     ld_greedy: i32,
-    padding: [u32; 10],
+    blocks: i32,
+    padding: [u32; 9],
 }
 
 /// The greedy action of every branch.
@@ -53,6 +59,9 @@ pub fn dqn_act(members: usize, shape: &DqnShape, x: &DqnAct<'_>) -> Result<Launc
     for v in &mapped {
         check_mapped(&check, members, v)?;
     }
+    let tiles = rows.div_ceil(ROWS_PER_GROUP);
+    let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
+    let blocks = tiles.div_ceil(groups).min(x.most_blocks.max(1));
     let args = ActArgs {
         online: NetMaps::EMPTY,
         x: MapSlot::EMPTY,
@@ -61,14 +70,12 @@ pub fn dqn_act(members: usize, shape: &DqnShape, x: &DqnAct<'_>) -> Result<Launc
         greedy: x.greedy.ptr(),
         rows: rows as i32,
         ld_greedy: x.greedy.ld as i32,
-        padding: [0; 10],
+        blocks: blocks as i32,
+        padding: [0; 9],
     };
     let mut reads = x.online.views();
     reads.extend([x.x, x.mean]);
-    let tiles = rows.div_ceil(ROWS_PER_GROUP);
-    let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
-    let teams = tiles.div_ceil(groups);
-    let mut out = launch(&tree::DQN_ACT, DType::Bf16, (teams, members), &args, &reads, &[x.greedy]);
+    let mut out = launch(&tree::DQN_ACT, DType::Bf16, (blocks, members), &args, &reads, &[x.greedy]);
     out.defines = shape.defines();
     out.defines.extend([("DQN_GROUPS", groups as u32), ("DQN_ROLES", 1)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();

@@ -9,7 +9,7 @@ mod dqn_weights;
 mod tests;
 
 pub use dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS};
-pub use dqn_act::{DqnAct, dqn_act};
+pub use dqn_act::{ACTING_BLOCKS, DqnAct, dqn_act};
 pub use dqn_mean::{dqn_mean, mean_rows};
 pub use dqn_rows::{DqnRows, dqn_rows};
 pub use dqn_weights::{DqnWeights, dqn_weights, weight_partials};

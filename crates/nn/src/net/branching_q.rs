@@ -164,11 +164,18 @@ impl BranchingQ {
     }
 
     /// The greedy actions `[rows, D]` of [`BranchingQ::act`], in one kernel: where [`BranchingQ::learn_fused`] may be used.
+    /// `most_blocks` as [`FusedAct::push`] has it.
     ///
     /// # Errors
     /// Sizes that it is not written for.
-    pub fn act_fused(&self, plan: &mut Plan, name: &str, x: Tensor) -> Result<Tensor, PlanError> {
-        FusedAct::push(plan, name, (self.fused_shape(), &self.net), x)
+    pub fn act_fused(
+        &self,
+        plan: &mut Plan,
+        name: &str,
+        x: Tensor,
+        most_blocks: usize,
+    ) -> Result<Tensor, PlanError> {
+        FusedAct::push(plan, name, (self.fused_shape(), &self.net), x, most_blocks)
     }
 
     /// One learning step on `x [2B, S]` (s, then s'): forward passes, loss, backward pass, optimiser. Returns the loss

@@ -103,10 +103,11 @@ pub struct FusedAct {
     x: Tensor,
     mean: Tensor,
     greedy: Tensor,
+    most_blocks: usize,
 }
 
 impl FusedAct {
-    /// Greedy actions `[rows, D]` of `x [rows, S]`.
+    /// Greedy actions `[rows, D]` of `x [rows, S]`, by `most_blocks` blocks of a member, usually [`fused::ACTING_BLOCKS`].
     ///
     /// # Errors
     /// Sizes that the kernel is not written for: see [`DqnShape::fits`].
@@ -115,6 +116,7 @@ impl FusedAct {
         name: &str,
         (shape, net): (DqnShape, &Net),
         x: Tensor,
+        most_blocks: usize,
     ) -> Result<Tensor, PlanError> {
         let info = plan.info(x);
         if !shape.fits() || info.cols != shape.inputs || plan.dtype() != DType::Bf16 {
@@ -124,7 +126,7 @@ impl FusedAct {
         let mean = plan.real_buffer(&format!("{name}.mean"), mean_rows(&shape.head), shape.stream);
         plan.set_purpose(mean, MemoryPurpose::Workspace);
         let greedy = plan.buffer(&format!("{name}.greedy"), Element::U8, rows, shape.head.actions.len());
-        plan.run(FusedAct { shape, net: net.clone(), x, mean, greedy });
+        plan.run(FusedAct { shape, net: net.clone(), x, mean, greedy, most_blocks });
         Ok(greedy)
     }
 }
@@ -147,7 +149,13 @@ impl Operation for FusedAct {
         let target = FusedStep::net(cx, self.net.eight(|p| p.target)?);
         let mean = cx.view(self.mean);
         let heads = [online.weights[3], target.weights[3]];
-        let act = DqnAct { online, mean, x: cx.view(self.x), greedy: cx.view(self.greedy) };
+        let act = DqnAct {
+            online,
+            mean,
+            x: cx.view(self.x),
+            greedy: cx.view(self.greedy),
+            most_blocks: self.most_blocks,
+        };
         Ok(vec![
             Command::Launch(fused::dqn_mean(cx.dtype(), cx.members(), &self.shape.head, heads, mean)?),
             Command::Launch(fused::dqn_act(cx.members(), &self.shape, &act)?),
