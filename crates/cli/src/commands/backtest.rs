@@ -1,6 +1,6 @@
 use super::{
+    again::{check_same, of_walk, read_ledger, replay},
     finish::Chosen,
-    folds::{Walk, is_account},
     open, place, positions,
     report::Paper,
     source::{DataOptions, load_bars, load_bars_or, load_own_bars, refuse_markets, resolve},
@@ -10,9 +10,8 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_core::DType;
-use foxhunt_data::{Positions, show_moment};
+use foxhunt_data::Positions;
 use foxhunt_device::DeviceChoice;
-use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
 use foxhunt_train::{Config, Market, SetOption};
 use std::path::{Path, PathBuf};
 
@@ -102,7 +101,7 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
         args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
     let config = &trained.config;
     if let (Some((path, recorded)), true, true) = (&recorded, config.walks(), args.data.is_empty()) {
-        return of_walk(args, run, &trained, (path, recorded));
+        return say!("{}", of_walk(args, run, &trained, (path, recorded))?);
     }
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
@@ -146,68 +145,6 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     say!("{}", written.text)
 }
 
-/// The ledger of one of a run's folds, or of its account through all, again.
-fn of_walk(
-    args: &BacktestArgs,
-    run: &Path,
-    trained: &TrainedRun,
-    (path, recorded): (&Path, &Ledger),
-) -> Result<(), Failure> {
-    let config = &trained.config;
-    let markets = Market::folds(load_own_bars(run, config)?, config)?;
-    let device = open(args.device)?;
-    let choices = &trained.of_folds;
-    let walk = Walk {
-        device: &device,
-        dtype: trained.dtype,
-        config,
-        markets: &markets,
-        saves: &trained.saves,
-        choices,
-    };
-    let whole = walk.window()?;
-    let is_of = |market: &Market, window: &TestWindow| stretch(market, window) == told(recorded);
-    let last = markets.last().ok_or_else(|| Failure::Unusable("a run without folds".into()))?;
-    let fold = markets.iter().position(|m| is_of(m, &TestWindow::test(m)));
-    let (market, window) = match fold {
-        _ if is_account(recorded) => (last, whole),
-        Some(number) => (&markets[number], TestWindow::test(&markets[number])),
-        None => (last, TestWindow::test(last)),
-    };
-    check_same(recorded, path, market, &window)?;
-    if is_account(recorded) {
-        let text = walk.account_again(&args.out, |b| replay(b, path, recorded), &trained.config_text)?;
-        return say!("{text}");
-    }
-    let own: Vec<_> = choices.iter().filter(|c| c.fold == fold).cloned().collect();
-    let members = Chosen::after(&trained.saves, &own, trained.trials)?;
-    let backtest = Backtest::new(&device, trained.dtype, config, market, window)?;
-    let ledger = replay(&backtest, path, recorded)?;
-    std::fs::create_dir_all(&args.out).map_err(|e| Failure::file("make the folder", &args.out, &e))?;
-    let written = members.paper(&Paper {
-        folder: &args.out,
-        run: Some(run),
-        backtest: &backtest,
-        ledger: &ledger,
-        given: None,
-        folds: &[],
-        config_text: &trained.config_text,
-    })?;
-    say!("{}", written.text)
-}
-
-/// When the first and the last bar of a window close.
-fn stretch(market: &Market, window: &TestWindow) -> (i64, i64) {
-    let close_ns = &market.bars.close_ns;
-    (close_ns[window.rows.start], close_ns[window.rows.end - 1])
-}
-
-/// When the first and the last bar close that a ledger tells of.
-fn told(ledger: &Ledger) -> (i64, i64) {
-    let window = &ledger.header.window;
-    (window.start_ns, window.end_ns)
-}
-
 /// Other bars for members that were trained on `own`.
 pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<Market, Failure> {
     let trained_on = &own.bars.instrument.name;
@@ -216,68 +153,4 @@ pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<
         note!("note: the members were trained on {trained_on} and are tested on {}", bars.instrument.name);
     }
     Ok(Market::prepare_unseen(bars, config, own)?)
-}
-
-/// The ledger of a folder; says where one is if there is none.
-fn read_ledger(path: &Path) -> Result<Ledger, Failure> {
-    if path.join(foxhunt_ledger::FILLS_FILE).is_file() {
-        return Ok(Ledger::read(path)?);
-    }
-    let at = path.display();
-    let own = path.join(super::finish::LEDGER);
-    Err(Failure::Unusable(if own.is_dir() {
-        format!("{at} is no ledger, but has one: name {}", own.display())
-    } else {
-        format!("{at} is no ledger: name a folder with bars and fills, such as RUN/ledger")
-    }))
-}
-
-/// Refuses a ledger of other bars or another stretch: its actions would mean nothing here.
-fn check_same(recorded: &Ledger, path: &Path, market: &Market, window: &TestWindow) -> Result<(), Failure> {
-    reconcile(recorded).map_err(|e| Failure::Check(format!("{}: {e}", path.display())))?;
-    let theirs = &recorded.header;
-    if theirs.data.sha256 == market.bars.source.sha256 && told(recorded) == stretch(market, window) {
-        return Ok(());
-    }
-    let span = |(from, to): (i64, i64)| format!("{} to {}", show_moment(from), show_moment(to));
-    Err(Failure::Refused(format!(
-        "{} tells of the {} window of {} ({}, {}), and not of the {} window of {} ({}, {}) that is asked for: give a ledger of \
-         this run, or with --data the file that it was made on",
-        path.display(),
-        theirs.window.name,
-        theirs.instrument,
-        theirs.data.name,
-        span(told(recorded)),
-        window.name,
-        market.bars.instrument.name,
-        market.bars.source.path,
-        span(stretch(market, window)),
-    )))
-}
-
-/// The recorded actions again, which must give the recorded ledger to the unit.
-fn replay(backtest: &Backtest<'_>, path: &Path, recorded: &Ledger) -> Result<Ledger, Failure> {
-    let again = backtest.replay(recorded)?;
-    let bars = recorded.bars.iter().zip(&again.bars).filter(|(a, b)| a != b).count();
-    let fills = recorded.fills.iter().zip(&again.fills).filter(|(a, b)| a != b).count();
-    let lengths = recorded.bars.len() == again.bars.len() && recorded.fills.len() == again.fills.len();
-    say!(
-        "{} of {} bars and {} of {} fills come out as recorded",
-        again.bars.len() - bars,
-        recorded.bars.len(),
-        again.fills.len() - fills,
-        recorded.fills.len()
-    )?;
-    if bars > 0 || fills > 0 || !lengths {
-        let what = format!("{} is not reproduced: {bars} bars and {fills} fills differ", path.display());
-        return Err(Failure::Check(what));
-    }
-    // Of what stands above the numbers only the program's version may be another.
-    let header = LedgerHeader { program: again.header.program.clone(), ..recorded.header.clone() };
-    if header != again.header {
-        let what =
-            format!("{}: the numbers are reproduced, but its header tells of other rules", path.display());
-        return Err(Failure::Check(what));
-    }
-    Ok(again)
 }
