@@ -1,10 +1,8 @@
 //! A ledger's recorded actions again, on the stretch that it tells of: every number must come out as recorded.
 
 use super::{
-    backtest::BacktestArgs,
     finish::Chosen,
     folds::{Walk, is_account},
-    open,
     report::Paper,
     source::load_own_bars,
     trained::TrainedRun,
@@ -12,29 +10,23 @@ use super::{
 use crate::Failure;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_data::show_moment;
+use foxhunt_device::Device;
 use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
 use foxhunt_train::Market;
 use std::path::Path;
 
 /// The ledger of one of a run's folds, or of its account through all, again.
 pub(super) fn of_walk(
-    args: &BacktestArgs,
-    run: &Path,
+    (run, out): (&Path, &Path),
+    device: &Device,
     trained: &TrainedRun,
     (path, recorded): (&Path, &Ledger),
 ) -> Result<String, Failure> {
     let config = &trained.config;
     let markets = Market::folds(load_own_bars(run, config)?, config)?;
-    let device = open(args.device)?;
     let choices = &trained.of_folds;
-    let walk = Walk {
-        device: &device,
-        dtype: trained.dtype,
-        config,
-        markets: &markets,
-        saves: &trained.saves,
-        choices,
-    };
+    let walk =
+        Walk { device, dtype: trained.dtype, config, markets: &markets, saves: &trained.saves, choices };
     let whole = walk.window()?;
     let is_of = |market: &Market, window: &TestWindow| stretch(market, window) == told(recorded);
     let last = markets.last().ok_or_else(|| Failure::Unusable("a run without folds".into()))?;
@@ -46,15 +38,15 @@ pub(super) fn of_walk(
     };
     check_same(recorded, path, market, &window)?;
     if is_account(recorded) {
-        return walk.account_again(&args.out, |b| replay(b, path, recorded), &trained.config_text);
+        return walk.account_again(out, |b| replay(b, path, recorded), &trained.config_text);
     }
     let own: Vec<_> = choices.iter().filter(|c| c.fold == fold).cloned().collect();
     let members = Chosen::after(&trained.saves, &own, trained.trials)?;
-    let backtest = Backtest::new(&device, trained.dtype, config, market, window)?;
+    let backtest = Backtest::new(device, trained.dtype, config, market, window)?;
     let ledger = replay(&backtest, path, recorded)?;
-    std::fs::create_dir_all(&args.out).map_err(|e| Failure::file("make the folder", &args.out, &e))?;
+    std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
     let written = members.paper(&Paper {
-        folder: &args.out,
+        folder: out,
         run: Some(run),
         backtest: &backtest,
         ledger: &ledger,

@@ -101,7 +101,8 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
         args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
     let config = &trained.config;
     if let (Some((path, recorded)), true, true) = (&recorded, config.walks(), args.data.is_empty()) {
-        return say!("{}", of_walk(args, run, &trained, (path, recorded))?);
+        let device = open(args.device)?;
+        return say!("{}", of_walk((run, &args.out), &device, &trained, (path, recorded))?);
     }
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
