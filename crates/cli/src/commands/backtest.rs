@@ -42,9 +42,7 @@ pub(crate) struct BacktestArgs {
     /// Other bars: the whole file is tested, with features normalised as in training
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
-    /// A ledger whose actions are taken again, instead of the members': every number must come out the same
-    ///
-    /// A ledger of the run or, with --data, of a backtest on that file; of a run that walked forward its own or one of a fold.
+    /// A ledger of the run, a fold or a backtest on --data, whose actions are taken again: every number must come out the same
     #[arg(long, value_name = "LEDGER")]
     actions: Option<PathBuf>,
     /// A CSV file of stamps and target exposures, taken instead of the members'
