@@ -9,6 +9,9 @@ use foxhunt_market::RuleBook;
 const CLOSE_OUT: &str = "The backtest ends at the last close, or at the close where the account is ruined; what is then \
                          held is closed at that close with half-spread, impact and fee.";
 
+/// Prices far from those around them that are named.
+const SHOWN_PRICES: usize = 5;
+
 /// Who ran, and how often was tried.
 pub(crate) struct Run<'a> {
     pub(crate) members: &'a [MemberInfo],
@@ -21,6 +24,7 @@ pub(crate) fn header(bars: &Bars, rules: &RuleBook, window: &TestWindow, run: Ru
     let mut assumptions = rules.assumptions();
     assumptions.push(CLOSE_OUT.into());
     assumptions.extend(stated(bars));
+    assumptions.extend(far_prices(bars));
     LedgerHeader {
         format: FORMAT,
         program: format!("foxhunt {}", env!("CARGO_PKG_VERSION")),
@@ -62,6 +66,22 @@ fn stated(bars: &Bars) -> Option<String> {
              statement of whoever made the file, which nothing here can check; where there is no value, the last one before \
              holds.",
             names.join(", ")
+        )
+    })
+}
+
+/// Prices that may be wrong, and are traded as they stand.
+fn far_prices(bars: &Bars) -> Option<String> {
+    // The file's name is said beside; a path would make the ledger depend on where the file lay.
+    let all: Vec<String> =
+        bars.source.jumps.iter().map(|jump| format!("{} in line {}", jump.label(), jump.line)).collect();
+    (!all.is_empty()).then(|| {
+        let (shown, more) = all.split_at(all.len().min(SHOWN_PRICES));
+        let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+        format!(
+            "Prices far from those around them are taken as they stand in the data: {}{more}. Where one of them is an error, fills \
+             and results at that bar are wrong.",
+            shown.join(", ")
         )
     })
 }

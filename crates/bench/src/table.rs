@@ -20,9 +20,19 @@ fn line(cells: impl IntoIterator<Item = (String, usize)>) -> String {
     cells.join(" ")
 }
 
-/// The titles of a table.
+/// What "of copy" means, where a table has it.
+const OF_COPY: &str = "of copy: what launches read and write by the model, each its buffers once, over the machine's copy rate; beyond 100 % \
+                       caches carried a part of it, and the memory did less";
+
+/// The titles of a table, and before them what needs a word.
 pub fn header<R: Outcome>() -> String {
-    line(R::columns().into_iter().map(|(title, width)| (title.to_owned(), width)))
+    let columns = R::columns();
+    let note = if columns.iter().any(|(title, _)| *title == "of copy") {
+        format!("{OF_COPY}\n")
+    } else {
+        String::new()
+    };
+    note + &line(columns.into_iter().map(|(title, width)| (title.to_owned(), width)))
 }
 
 /// A line of it.

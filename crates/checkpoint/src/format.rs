@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::{Read, Seek, SeekFrom},
+    io::{Cursor, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -99,10 +99,14 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
+/// Where a file's bytes come from.
+trait Bytes: Read + Seek {}
+impl<T: Read + Seek> Bytes for T {}
+
 /// A file being read: header checked, tensors on demand.
 pub(crate) struct Reader {
     path: PathBuf,
-    file: File,
+    file: Box<dyn Bytes>,
     data_start: u64,
     tensors: BTreeMap<String, TensorInfo>,
     about: Map<String, Value>,
@@ -112,11 +116,22 @@ impl Reader {
     /// Opens a file of this kind, of a version up to `newest`, and checks that its header and its length belong together.
     pub(crate) fn open(path: &Path, kind: &str, newest: u64) -> Result<Self> {
         let failed = |e| CheckpointError::io("read", path, e);
+        let file = File::open(path).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
+        Self::of(path, (Box::new(file), size), kind, newest)
+    }
+
+    /// The same of bytes that have been read from `path`.
+    pub(crate) fn of_bytes(path: &Path, bytes: Vec<u8>, kind: &str, newest: u64) -> Result<Self> {
+        let size = bytes.len() as u64;
+        Self::of(path, (Box::new(Cursor::new(bytes)), size), kind, newest)
+    }
+
+    fn of(path: &Path, (mut file, size): (Box<dyn Bytes>, u64), kind: &str, newest: u64) -> Result<Self> {
+        let failed = |e| CheckpointError::io("read", path, e);
         let broken = |what: String| {
             CheckpointError::file(path, what, "restore the file from a copy or use another checkpoint")
         };
-        let mut file = File::open(path).map_err(failed)?;
-        let size = file.metadata().map_err(failed)?.len();
         if size < 8 {
             return Err(broken(format!("{size} bytes are no safetensors file")));
         }

@@ -12,6 +12,7 @@ mod disk;
 mod error;
 mod format;
 mod run;
+mod seal;
 mod state;
 mod weights;
 
@@ -20,6 +21,7 @@ pub use run::{
     CHECKPOINTS, CONFIG, FINISHED, LOCK, METRICS, Peek, RUN, Retention, RunFolder, Save, SaveWriter, Status,
     lock,
 };
+pub use seal::{Unsealed, seal, unseal};
 pub use state::{load_state, read_host, save_state};
 pub use weights::{NamedTensor, NamedTensors, apply, load_weights, save_weights};
 

@@ -178,7 +178,15 @@ pub(crate) fn write(
 /// # Errors
 /// A file that can't be read, is damaged, or is of another kind or version; a tensor that is neither BF16 nor F32.
 pub fn load_weights(path: &Path) -> Result<NamedTensors> {
-    let mut reader = Reader::open(path, KIND, PAIRED)?;
+    read(path, Reader::open(path, KIND, PAIRED)?)
+}
+
+/// The same of the bytes of a file that has been read.
+pub(crate) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<NamedTensors> {
+    read(path, Reader::of_bytes(path, bytes, KIND, PAIRED)?)
+}
+
+fn read(path: &Path, mut reader: Reader) -> Result<NamedTensors> {
     let paired = reader.about("version").and_then(serde_json::Value::as_u64) == Some(PAIRED);
     let mut tensors = BTreeMap::new();
     for entry in reader.entries() {

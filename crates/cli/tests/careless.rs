@@ -27,6 +27,8 @@ fn files_and_folders_that_are_something_else() {
         ("train --resume run/config.toml", ["run/config.toml: this is a file", "name the run's folder"]),
         ("act run/config.toml", ["run/config.toml: this is a file", "name the run's folder"]),
         ("act dir", ["dir: this is not a run folder", "check the path"]),
+        ("runs show dir", ["dir: this is not a run folder", "check the path"]),
+        ("runs compare dir run", ["dir: this is not a run folder", "check the path"]),
         ("device --memory dir", ["dir: this is not a run folder", "check the path"]),
         ("device --memory nowhere", ["there is no such folder", "check the path"]),
         ("verify leak nowhere", ["there is no such folder", "check the path"]),

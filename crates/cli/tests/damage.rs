@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{finished, foxhunt};
-use std::{fs, path::Path};
+use common::{assert_same, command, files, finished, foxhunt};
+use foxhunt_checkpoint::RunFolder;
+use std::{fs, path::Path, process::Stdio, time::Duration};
 
 /// One bit of the middle of a file.
 fn flip(path: &Path) {
@@ -82,4 +83,61 @@ fn bars_of_any_name_are_of_the_runs_instrument() {
     fs::copy(folder.path().join("eurusd.csv"), folder.path().join("today.csv")).unwrap();
     let shown = foxhunt(folder.path(), "act run --data today.csv --device cpu").works().out;
     assert!(shown.starts_with("EUR/USD"), "{shown}");
+}
+
+/// A bit in the newest state, in the newest weights or in the metrics does not end a run: it goes on from the save before, or with the
+/// metrics that a save keeps, says so, and ends with the bytes of one that nothing happened to.
+#[test]
+fn a_run_goes_on_from_the_save_before_a_damaged_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let options = "train --device cpu --epochs 4 --save-every 0 --set learn.collect=1024 --set learn.updates=8 --set \
+                   learn.replay=2048 --out";
+    foxhunt(at, &format!("{options} whole")).works();
+    let want = files(&at.join("whole"));
+    assert!(
+        !want.contains_key("checkpoints/epoch_000003/state.safetensors"),
+        "a finished run keeps one state"
+    );
+
+    // Stopped in its third epoch or later, so that there are two full saves; where it was too fast, again.
+    let stopped = at.join("stopped");
+    let save = |run: &Path, epoch: u32, file: &str| run.join(format!("checkpoints/epoch_{epoch:06}/{file}"));
+    let mut child =
+        command(at).args(options.split_whitespace()).arg("stopped").stdout(Stdio::null()).spawn().unwrap();
+    while !save(&stopped, 2, "save.json").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended before it was killed");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!stopped.join("finished.json").exists());
+    // What a kill left is settled first; the newest save is found as the program finds it.
+    let saves = RunFolder::open(&stopped).unwrap().0.saves().to_vec();
+    let [.., before, newest] = saves.as_slice() else { unreachable!("{saves:?}") };
+    assert!(before.state_path().is_some() && newest.state_path().is_some());
+    let (before, newest) = (before.epoch(), newest.epoch());
+    let kept = files(&stopped);
+
+    for (file, words) in [
+        (format!("checkpoints/epoch_{newest:06}/state.safetensors"), "is not as it was written"),
+        (format!("checkpoints/epoch_{newest:06}/member_000000.safetensors"), "is not as it was written"),
+        (format!("checkpoints/epoch_{newest:06}/save.json"), "is damaged"),
+        ("metrics.jsonl".to_owned(), "metrics.jsonl is not as it was written: it is restored from"),
+    ] {
+        let run = at.join("run");
+        for (name, bytes) in &kept {
+            let path = run.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        flip(&run.join(&file));
+        let told = foxhunt(at, "train --resume run --device cpu --save-every 0").fails(0, &[words]);
+        if file != "metrics.jsonl" {
+            let falls = format!("note: the save of epoch {newest} is not used: ");
+            assert!(told.err.contains(&falls) && before + 1 == newest, "{}", told.err);
+        }
+        assert_same(&run, &want, &file);
+        fs::remove_dir_all(&run).unwrap();
+    }
 }

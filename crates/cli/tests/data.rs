@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{foxhunt, sample};
+use common::{foxhunt, sample, train};
 use std::fs;
 
 #[test]
@@ -175,4 +175,26 @@ fn columns_of_the_file_are_features() {
     run("features --out g.parquet --feature-columns mood").fails(3, &["the embedded sample has bars alone"]);
     common::train(folder.path(), "--data eurusd.csv --feature-columns note --out bad")
         .fails(3, &["eurusd.csv, line 2, field note: \"x\" is not a number"]);
+}
+
+/// One digit that slipped is told by whatever reads the bars, with its line, and stands in the report's assumptions.
+#[test]
+fn a_price_far_from_those_around_it_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = sample(2000);
+    let line = text.lines().nth(1_949).unwrap();
+    let cells: Vec<&str> = line.split(',').collect();
+    let slipped = line.replacen(cells[2], "9.9", 1);
+    fs::write(folder.path().join("eurusd.csv"), text.replacen(line, &slipped, 1)).unwrap();
+    let told = foxhunt(folder.path(), "data inspect eurusd.csv").works();
+    assert!(told.out.contains("far prices  1 are far from those around them: high x 9."), "{}", told.out);
+    assert!(told.out.contains("(line 1950)"), "{}", told.out);
+    let note = ["note: eurusd.csv: one price is far from", "(line 1950)", "mend the rows"];
+    foxhunt(folder.path(), "data convert eurusd.csv --out x.parquet").fails(0, &note);
+    train(folder.path(), "--data eurusd.csv --out run").fails(0, &note);
+    let report = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
+    assert!(
+        report.contains("Prices far from those around them are taken as they stand in the data: high x 9.")
+    );
+    assert!(report.contains("in line 1950. Where one of them is an error"));
 }

@@ -75,6 +75,27 @@ fn folds_are_chosen_tested_and_stitched() {
         let (a, b) = (fs::read(at.join("again").join(file)), fs::read(run.join("fold_1").join(file)));
         assert!(a.unwrap() == b.unwrap(), "{file}");
     }
+    // The ledger of every fold and that of the account through all come out again as they were recorded.
+    for (n, ledger) in ["fold_0/ledger", "fold_1/ledger", "ledger"].iter().enumerate() {
+        let done =
+            foxhunt(at, &format!("backtest run --device cpu --actions run/{ledger} --out again-{n}")).works();
+        assert!(done.out.contains("come out as recorded"), "{}", done.out);
+        for file in ["bars.parquet", "fills.parquet"] {
+            let read = |folder: &Path| fs::read(folder.join(file)).unwrap();
+            let same = read(&at.join(format!("again-{n}/ledger"))) == read(&run.join(ledger));
+            assert!(same, "{ledger}/{file}");
+        }
+    }
+    // On other data than the run's, a backtest's actions are taken again with it.
+    let other = "backtest run --device cpu --data eurusd.csv --out other";
+    foxhunt(at, other).fails(0, &["its last fold is tested"]);
+    let again = "backtest run --device cpu --data eurusd.csv --actions other/ledger --out other-again";
+    let done = foxhunt(at, again).fails(0, &["its last fold is tested"]);
+    assert!(done.out.contains("come out as recorded"), "{}", done.out);
+    foxhunt(at, "backtest run --device cpu --actions other/ledger --out x").fails(
+        1,
+        &["other/ledger tells of the other data window", "with --data the file that it was made on"],
+    );
     foxhunt(at, "act run --device cpu").works();
     let leak = foxhunt(at, "verify leak run --device cpu").works();
     assert!(leak.out.contains("nothing depends on its future: passed"), "{}", leak.out);
@@ -103,7 +124,7 @@ fn too_few_bars_are_told_with_what_is_needed() {
     };
     refused(
         "--set data.walk_forward.folds=12",
-        &["data.walk_forward: fold 0 would begin at", "at most", "folds"],
+        &["data.walk_forward on eurusd.csv: fold 0 would begin at", "at most", "folds"],
     );
     refused("--set data.walk_forward.test_days=2", &["fold 0 keeps", "test window and needs 64"]);
     refused(

@@ -1,7 +1,8 @@
 //! The folder of a comparison: `setting.json`, and one file per finished slice in `slices/`.
 
 use crate::{Arm, CompareError, Result, Setting, Slice};
-use foxhunt_checkpoint::{CheckpointError, LOCK};
+use foxhunt_checkpoint::{CheckpointError, LOCK, Unsealed, seal, unseal};
+use foxhunt_core::plain_words;
 use serde::Serialize;
 use serde_json::Value;
 use std::{
@@ -169,8 +170,19 @@ impl Finished {
 
 /// Refuses a folder whose setting is another.
 fn check(file: &Path, setting: &Setting) -> Result<()> {
-    let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
-    let damaged = |e: serde_json::Error| CompareError::Damaged { path: file.to_owned(), what: e.to_string() };
+    let text = match read_sealed(file) {
+        Err(CompareError::Damaged { path, what }) => {
+            let path = path.display();
+            return Err(CompareError::Refused(format!(
+                "{path}: {what}; restore it from a copy, or compare again in another folder"
+            )));
+        }
+        text => text?,
+    };
+    let damaged = |e: serde_json::Error| CompareError::Damaged {
+        path: file.to_owned(),
+        what: plain_words(&e.to_string()),
+    };
     let there: Value = serde_json::from_str(&text).map_err(damaged)?;
     setting.difference(&there)?.map_or(Ok(()), |difference| {
         let path = file.parent().unwrap_or(file).display();
@@ -194,8 +206,8 @@ fn lock(path: &Path) -> Result<File> {
 
 fn read_slice(file: &Path, fingerprint: &str) -> Result<Slice> {
     let damaged = |what: String| CompareError::Damaged { path: file.to_owned(), what };
-    let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
-    let slice: Slice = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+    let text = read_sealed(file)?;
+    let slice: Slice = serde_json::from_str(&text).map_err(|e| damaged(plain_words(&e.to_string())))?;
     if slice.fingerprint != fingerprint {
         return Err(damaged("it is a slice of another comparison".into()));
     }
@@ -216,10 +228,20 @@ fn json_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The text of a file that [`write_json`] wrote, without its seal.
+fn read_sealed(file: &Path) -> Result<String> {
+    let text = fs::read_to_string(file).map_err(|e| CompareError::io("read", file, e))?;
+    match unseal(&text) {
+        Unsealed::Whole(text) | Unsealed::Plain(text) => Ok(text),
+        Unsealed::Damaged => {
+            Err(CompareError::Damaged { path: file.to_owned(), what: "it is not as it was written".into() })
+        }
+    }
+}
+
 fn write_json(path: &Path, value: &impl Serialize, pretty: bool) -> Result<()> {
-    let mut text = if pretty { serde_json::to_vec_pretty(value)? } else { serde_json::to_vec(value)? };
-    text.push(b'\n');
-    write_whole(path, &text)
+    let text = if pretty { serde_json::to_string_pretty(value)? } else { serde_json::to_string(value)? };
+    write_whole(path, seal(&text).as_bytes())
 }
 
 /// Writes a file whole or not at all: under another name, made durable, renamed.

@@ -1,6 +1,7 @@
 //! A member's numbers are its own, however slices are cut, stopped and brought together.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use foxhunt_checkpoint::{Unsealed, seal, unseal};
 use foxhunt_compare::{
     Arm, CompareError, Control, Folder, Measure, Member, Setting, Slice, Task, compare, render, run_slice,
 };
@@ -158,12 +159,26 @@ fn folders_of_something_else_are_refused() {
     let file = path.join("slices/f32-00000-00000.json");
     let text = fs::read_to_string(&file).unwrap();
     let changed = text.replacen("\"skipped\":0", "\"skipped\":1", 1);
-    fs::write(path.join("slices/x.json"), changed).unwrap();
+    fs::write(path.join("slices/x.json"), &changed).unwrap();
+    let e = folder.finished(&subject.setting, &[]).unwrap_err();
+    assert!(e.to_string().contains("x.json is not as foxhunt wrote it (it is not as it was written)"), "{e}");
+    let Unsealed::Whole(whole) = unseal(&text) else { panic!("{text}") };
+    fs::write(path.join("slices/x.json"), seal(&whole.replacen("\"skipped\":0", "\"skipped\":1", 1)))
+        .unwrap();
     assert!(refused(folder.finished(&subject.setting, &[]).unwrap_err()).contains("disagree"));
     fs::remove_file(path.join("slices/x.json")).unwrap();
     fs::write(&file, &text[..100]).unwrap();
     let e = folder.finished(&subject.setting, &[]).unwrap_err();
     assert!(matches!(e, CompareError::Damaged { .. }) && e.to_string().contains("f32-00000-00000"), "{e}");
+    // A bit in the setting is no other comparison.
+    drop(folder);
+    let file = path.join("setting.json");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replacen("0.99", "0.98", 1)).unwrap();
+    let what = refused(Folder::open(&path, &subject.setting).unwrap_err());
+    assert!(what.contains("setting.json: it is not as it was written; restore it from a copy"), "{what}");
+    fs::write(&file, text).unwrap();
+    assert!(Folder::open(&path, &subject.setting).is_ok());
 }
 
 #[test]

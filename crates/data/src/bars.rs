@@ -90,7 +90,12 @@ impl PartialEq for Bar {
 impl Bar {
     /// Open, high, low and close of the mid in price units; for trade bars the prices themselves.
     pub fn mids(&self) -> [i32; 4] {
-        std::array::from_fn(|i| half(sum(self.bid[i], self.ask.map(|ask| ask[i]))))
+        self.mids2().map(half)
+    }
+
+    /// Twice the mids of open, high, low and close in price units: exact on any grid.
+    pub fn mids2(&self) -> [i64; 4] {
+        mids2(self.bid, self.ask)
     }
 }
 
@@ -255,6 +260,11 @@ impl Bars {
         self.source = heading.source;
         Ok(self)
     }
+}
+
+/// Twice the mids of a row's prices.
+pub(crate) fn mids2(bid: [i32; 4], ask: Option<[i32; 4]>) -> [i64; 4] {
+    std::array::from_fn(|i| sum(bid[i], ask.map(|ask| ask[i])))
 }
 
 fn sum(bid: i32, ask: Option<i32>) -> i64 {

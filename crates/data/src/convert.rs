@@ -3,6 +3,7 @@
 
 use std::{io::Write, sync::Arc};
 
+use foxhunt_core::plain_words;
 use parquet::{
     basic::{Compression, Repetition, Type as Physical, ZstdLevel},
     data_type::{DoubleType, Int64Type},
@@ -44,7 +45,7 @@ pub(crate) struct About {
 
 impl About {
     pub(crate) fn from_text(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|e| e.message().to_owned())
+        toml::from_str(text).map_err(|e| plain_words(e.message()))
     }
 }
 

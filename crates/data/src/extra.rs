@@ -81,7 +81,7 @@ mod tests {
         assert_eq!((held.first, held.values.as_slice()), (2, &[0.0, 0.0, 3.0, 3.0, 3.0, -1.0][..]));
         assert_eq!([1, 2].map(|row| held.at(row)), [None, Some(3.0)]);
         assert_eq!(held.known(), [3.0, 3.0, 3.0, -1.0]);
-        assert_eq!(column(&[NONE, NONE]).known(), []);
+        assert_eq!(column(&[NONE, NONE]).known(), [0.0_f64; 0]);
         for (range, first, values) in
             [(0..3, 2, vec![0.0, 0.0, 3.0]), (1..2, 1, vec![0.0]), (3..5, 0, vec![3.0, 3.0])]
         {

@@ -67,8 +67,8 @@ impl Heading {
             (_, 0) => self.span_ns,
             _ => (self.span_ns.0, next.span_ns.1),
         };
+        self.source.append(self.rows, next.source);
         self.rows += next.rows;
-        self.source.append(next.source);
         Ok(())
     }
 }

@@ -10,7 +10,6 @@ use crate::{
     heading::Heading,
     histogram::Histogram,
     inspection::{Gap, Inspection},
-    jumps::Jumps,
 };
 
 /// A pause this long ends a session.
@@ -45,7 +44,6 @@ pub struct Inspector {
     spreads: Histogram,
     lots: f64,
     bars_without_lots: usize,
-    jumps: Jumps,
     /// First row with a value, least and largest, of each extra column.
     extra: Vec<Option<(usize, f64, f64)>>,
 }
@@ -70,7 +68,6 @@ impl Inspector {
             spreads: Histogram::new(17),
             lots: 0.0,
             bars_without_lots: 0,
-            jumps: Jumps::new(),
             extra: vec![None; heading.extra.len()],
         }
     }
@@ -103,7 +100,6 @@ impl Inspector {
         }
         self.lots += bar.volume_lots as f64;
         self.bars_without_lots += usize::from(bar.volume_lots == 0);
-        self.jumps.push(bar);
         for (seen, &value) in self.extra.iter_mut().zip(&bar.extra).filter(|(_, value)| !value.is_nan()) {
             let (first, low, high) = seen.unwrap_or((self.rows, value, value));
             *seen = Some((first, low.min(value), high.max(value)));
@@ -154,7 +150,6 @@ impl Inspector {
             flat_bars: self.flat_bars,
             spread_units: self.spread.map(|(least, most)| (least, median, most)),
             volume: heading.has_volume.then(|| (self.lots / rows.max(1) as f64, self.bars_without_lots)),
-            split_like: self.jumps.finish(),
             extra,
             preset_volume_lots_per_hour: heading.instrument.preset_volume_lots_per_hour,
             source: heading.source,

@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-use crate::{calendar::LocalTime, jumps::Jump, moment::show_moment, source::SourceInfo};
+use crate::{calendar::LocalTime, jumps, moment::show_moment, source::SourceInfo};
 
-/// Jumps that the report names; the plot marks all.
-const SHOWN_JUMPS: usize = 5;
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
 /// Time between two bars in which there is none.
@@ -50,8 +48,6 @@ pub struct Inspection {
     pub spread_units: Option<(i32, i32, i32)>,
     /// Mean volume in lots and bars with none; `None` where the file has no volume.
     pub volume: Option<(f64, usize)>,
-    /// Moves from one bar to the next that look like splits of shares that were not adjusted; the first 65,536.
-    pub split_like: Vec<Jump>,
     /// Name, first row with a value, least and largest value of each column beside the bars.
     pub extra: Vec<(String, usize, f64, f64)>,
     /// Volume per hour that stands in where the file has none.
@@ -143,12 +139,23 @@ impl fmt::Display for Inspection {
         } else {
             writeln!(f, "opens       {share:.1} % equal the close before")?;
         }
-        let shown = self.split_like.iter().take(SHOWN_JUMPS);
-        let jumps: Vec<String> =
-            shown.map(|j| format!("{} at {}", j.ratio(), show_moment(j.open_ns))).collect();
-        match self.split_like.len() {
+        let splits = || s.jumps.iter().filter(|j| j.is_split());
+        match splits().count() {
             0 => writeln!(f, "splits      no jump looks like one")?,
-            n => writeln!(f, "splits      {n} jumps look like unadjusted ones: {}", jumps.join(", "))?,
+            n => writeln!(
+                f,
+                "splits      {n} jumps look like unadjusted ones: {}",
+                jumps::in_words(&s.path, splits())
+            )?,
+        }
+        let far = || s.jumps.iter().filter(|j| !j.is_split());
+        match far().count() {
+            0 => writeln!(f, "far prices  none is far from those around it")?,
+            n => writeln!(
+                f,
+                "far prices  {n} are far from those around them: {}",
+                jumps::in_words(&s.path, far())
+            )?,
         }
         for (name, first, low, high) in &self.extra {
             writeln!(f, "feature     {name}: {low} to {high}, from row {first}")?;

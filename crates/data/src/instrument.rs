@@ -1,5 +1,6 @@
 //! What is traded, in exact units: price grid, lot, money, and the costs of a preset.
 
+use foxhunt_core::plain_words;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -95,7 +96,8 @@ impl Instrument {
     /// # Errors
     /// [`DataError::Toml`] for text that is not an instrument, [`DataError::Instrument`] for one that breaks a rule.
     pub fn from_toml(text: &str) -> Result<Self, DataError> {
-        let instrument: Self = toml::from_str(text).map_err(|e| DataError::Toml(e.to_string().into()))?;
+        let instrument: Self =
+            toml::from_str(text).map_err(|e| DataError::Toml(plain_words(&e.to_string()).into()))?;
         instrument.validate()?;
         Ok(instrument)
     }
@@ -115,7 +117,7 @@ impl Instrument {
             DataError::Line {
                 path: path.into(),
                 line,
-                problem: format!("{key}{}", e.message().replace('\n', " ")).into(),
+                problem: format!("{key}{}", plain_words(e.message()).replace('\n', " ")).into(),
                 fix: "give every key once with a value of its kind, as docs/instruments/es.toml does".into(),
             }
         })?;
@@ -241,7 +243,10 @@ impl Instrument {
             );
         }
         if self.start_cash_money().is_none() {
-            let problem = format!("{} is no whole i64 number of money units", self.start_cash);
+            let problem = format!(
+                "{} is no whole number of money units (10^-{} of the currency) of at most 18 digits",
+                self.start_cash, self.money_exponent
+            );
             return refuse("start_cash", problem, "use fewer decimals or a smaller sum");
         }
         let small_rate = -1_000_000..=1_000_000; // ten per cent of notional, either way
@@ -354,7 +359,7 @@ mod tests {
                 "taker_fee_e7 = 90",
                 "taker_fee_e7 = 90.5",
                 "taker_fee_e7",
-                &["taker_fee_e7: invalid type", "expected i32"],
+                &["taker_fee_e7: invalid type: number `90.5`, expected a whole number from -2147483648"],
             ),
             ("maker_fee_e7 = 90", "maker_fees = 1", "maker_fee_e7", &["maker_fees"]),
             (

@@ -44,7 +44,7 @@ pub use heading::Heading;
 pub use inspect::{Inspector, inspect};
 pub use inspection::{Gap, Inspection};
 pub use instrument::{FinancingBase, Instrument, RATE_ONE_E7, Session};
-pub use jumps::Jump;
+pub use jumps::{Edges, Jump, JumpKind};
 pub use load::{LoadOptions, RangePolicy, load, load_bytes, load_stream};
 pub use market_columns::{ATR_BARS, MarketColumns, SLOW_BARS};
 pub use moment::{parse_moment, show_moment};

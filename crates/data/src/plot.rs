@@ -113,13 +113,13 @@ impl Picture {
                 write!(svg, "<rect class=\"lots\" x=\"{x}\" y=\"{top:.1}\" width=\"1\" height=\"{h:.1}\"/>");
         }
         let _ = write!(svg, "<path class=\"range\" d=\"{range}\"/><path class=\"close\" d=\"{close}\"/>");
-        for jump in &inspection.split_like {
+        for jump in &inspection.source.jumps {
             let x = LEFT + self.column(jump.open_ns) as f64;
             let _ = write!(
                 svg,
                 "<path class=\"jump\" d=\"M{x} {TOP}V{bottom}\"/><text x=\"{x}\" y=\"{}\">{}</text>",
                 TOP + 10.0,
-                jump.ratio()
+                jump.label()
             );
         }
         for price in [high, low + (high - low) / 2, low] {
@@ -158,7 +158,7 @@ fn page(picture: &str, inspection: &Inspection) -> String {
     let _ = write!(
         page,
         "<p>Blue: close, and low to high. Grey: volume. Shaded: the {SHADED_GAPS} longest gaps. Red: jumps that look like \
-         splits.</p><pre>{}</pre></html>",
+         splits, and prices far from those around them.</p><pre>{}</pre></html>",
         escaped(&inspection.to_string())
     );
     page

@@ -1,6 +1,11 @@
-//! Instruments of five markets with costs that a private trader meets, each with its reason.
+//! Instruments of five markets with costs that a private trader meets. Each number has its source, or is said to be an assumption.
+//! Sources are price lists and rules as they were published, in 2024 where nothing else is said; they change, and differ by broker.
 //!
 //! A preset is a starting point: every field can be overridden from a TOML file.
+//!
+//! Of all presets alike: a half-spread of 0.02 of ATR24 where that is more, and six times the half-spread after a time gap, are rules of
+//! the fill model, chosen on EUR/USD's quotes (whose spread's correlation with range was measured at 0.04). Liquidation penalties and
+//! starting cash are assumptions: a round sum whose positions fit the units.
 
 use rust_decimal::Decimal;
 
@@ -13,12 +18,17 @@ pub fn eurusd() -> Instrument {
 
 /// A currency pair. Price unit half of a tenth of a pip, tick a tenth of a pip, lot 1,000 of the base currency.
 ///
-/// - Fees 0.2 bp each side (200 e-7), maker and taker alike: the commission of brokers who pass raw quotes through.
-/// - Half-spread at least 0.2 pip, 0.2 bp of price: raw quotes of a major pair in its active hours.
-/// - Financing 2.5 % (long) and 1 % (short) a year on the whole notional: a broker's mark-up plus a rate difference; no
-///   side earns, so that carry cannot be farmed with a constant.
-/// - Leverage 30: what European rules allow a private trader on major pairs. Liquidation penalty 0.1 %.
-/// - Volume without a file's: 1,000,000 lots (1 billion of the base currency) an hour, about a twentieth of spot turnover.
+/// - Fees 0.2 bp each side (200 e-7), maker and taker alike: Interactive Brokers' first tier of spot currencies, without its minimum
+///   of 2 dollars an order.
+/// - Half-spread at least 0.2 pip, 0.2 bp of price. Assumption: raw quotes of a major pair in its active hours. Quotes of a file take
+///   its place.
+/// - Financing 2.5 % (long) and 1 % (short) a year on the whole notional. Assumption: a broker's mark-up plus a rate difference, which
+///   was between 0 and 5 % in either direction; no side earns, so that carry cannot be farmed with a constant.
+/// - Leverage 30 between euro, dollar, yen, pound, Canadian dollar and franc, 20 for other pairs: the limits for private clients in the
+///   European Union (ESMA, since 2018). Liquidation penalty 0.1 %: an assumption.
+/// - Volume without a file's: 1,000,000 lots (1 billion of the base currency) an hour. Assumption: about a twentieth of EUR/USD's spot
+///   turnover by the BIS's survey of 2022 (2.1 trillion dollars a day in all pairs, 23 % of it in this one).
+/// - The session begins at 17:00 in New York, the market's convention for its day.
 pub fn fx(base: &str, quote: &str) -> Instrument {
     // A yen is about a hundredth of other currencies: prices in yen have two digits fewer, so that a pip is 0.01, and prices
     // of a yen two digits more.
@@ -44,7 +54,7 @@ pub fn fx(base: &str, quote: &str) -> Instrument {
         financing_long_e7: 250_000,
         financing_short_e7: 100_000,
         financing_base: FinancingBase::WholeNotional,
-        max_leverage_e4: 300_000,
+        max_leverage_e4: if [base, quote].iter().all(|c| MAJORS.contains(c)) { 300_000 } else { 200_000 },
         liquidation_penalty_e7: 10_000,
         preset_volume_lots_per_hour: 1_000_000,
         start_cash,
@@ -65,12 +75,14 @@ pub fn xbtusd() -> Instrument {
 
 /// Bitcoin on a spot exchange. Price unit 0.01, tick 0.1, lot 0.0001 bitcoin.
 ///
-/// - Fees 26 bp taking (26,000 e-7) and 16 bp making (16,000 e-7): Kraken's lowest tier from 2018 to 2023.
-/// - Half-spread at least half a tick (5 units) and 1 bp of price (1,000 e-7): the book is one tick wide in calm hours of
+/// - Fees 26 bp taking (26,000 e-7) and 16 bp making (16,000 e-7): Kraken's lowest tier up to 2023.
+/// - Half-spread at least half a tick (5 units) and 1 bp of price (1,000 e-7). Assumption: the book is one tick wide in calm hours of
 ///   recent years, far wider in thin ones.
-/// - Financing 43.8 % a year on what is borrowed (0.02 % for each 4 hours, Kraken's margin rollover); a short borrows all.
-/// - Leverage 2, modest for spot margin. Liquidation penalty 0.5 %.
-/// - Volume without a file's: 1,000,000 lots (100 bitcoin) an hour, below the mean of one large exchange.
+/// - Financing 43.8 % a year on what is borrowed; a short borrows all. Assumption: 0.02 % for each 4 hours, between the 0.01 % (bitcoin)
+///   and 0.025 % (dollars) that Kraken names as rollover fees, which move.
+/// - Leverage 2: the European limit for private clients on cryptocurrencies (ESMA, of contracts for difference), and modest for spot
+///   margin. Liquidation penalty 0.5 %: an assumption.
+/// - Volume without a file's: 1,000,000 lots (100 bitcoin) an hour. Assumption, below the mean of one large exchange.
 pub fn bitcoin(symbol: &str, quote: &str) -> Instrument {
     Instrument {
         name: format!("{symbol}/{quote}"),
@@ -100,13 +112,14 @@ pub fn bitcoin(symbol: &str, quote: &str) -> Instrument {
 
 /// A perpetual on bitcoin, margined in its quote currency, such as BTC/USDT. Price unit 0.01, tick 0.1, lot 0.001 bitcoin.
 ///
-/// - Fees 5 bp taking (5,000 e-7) and 2 bp making (2,000 e-7): Binance's lowest tier since 2023.
-/// - Half-spread at least half a tick (5 units) and 0.2 bp of price (200 e-7): deeper than spot.
-/// - Financing 10.95 % a year of a long's whole notional, which is funding at its usual 0.01 % for each 8 hours; a short, which
+/// - Fees 5 bp taking (5,000 e-7) and 2 bp making (2,000 e-7): Binance's lowest tier of futures margined in dollars.
+/// - Half-spread at least half a tick (5 units) and 0.2 bp of price (200 e-7). Assumption: deeper than spot.
+/// - Financing 10.95 % a year of a long's whole notional, which is funding at 0.01 % for each 8 hours, the fixed interest part of
+///   Binance's formula; a short, which
 ///   would receive that, pays and gets nothing, so that funding cannot be farmed with a constant. Real funding moves: a backtest
 ///   that lives from it needs its history, which bars don't hold.
-/// - Leverage 5, of the 20 to 125 that exchanges offer. Liquidation penalty 0.5 %.
-/// - Volume without a file's: 1,000,000 lots (1,000 bitcoin) an hour, below that of a large exchange.
+/// - Leverage 5, of the 20 to 125 that exchanges offer, and liquidation penalty 0.5 %: assumptions.
+/// - Volume without a file's: 1,000,000 lots (1,000 bitcoin) an hour. Assumption, below that of a large exchange.
 pub fn bitcoin_perpetual(symbol: &str, quote: &str) -> Instrument {
     Instrument {
         name: format!("{symbol}/{quote} perpetual"),
@@ -123,8 +136,8 @@ pub fn bitcoin_perpetual(symbol: &str, quote: &str) -> Instrument {
     }
 }
 
-/// What one contract of a future of the CME group is: multiplier in dollars a point, tick in points, fee a side in 1e-7 of its
-/// notional, contracts that trade in an hour.
+/// What one contract of a future of the CME group is: multiplier in dollars a point and tick in points, as the exchange specifies them;
+/// fee a side in 1e-7 of its notional, contracts that trade in an hour.
 struct Contract {
     symbol: &'static str,
     multiplier: i64,
@@ -154,12 +167,15 @@ pub fn futures() -> Vec<&'static str> {
 /// A future of the CME group, or none that is known. Price unit half a tick, lot one contract: `lot` is its multiplier, what a
 /// point is worth in dollars (ES 50, NQ 20, CL 1,000 barrels, GC 100 ounces).
 ///
-/// - Fees about 2.25 dollars a side for a full contract and 0.62 for a micro one, as a share of a contract's notional in 2024.
-/// - Half-spread half a tick (one unit), or 0.02 of ATR24 where that is more: these books are one tick wide in their hours.
+/// - Fees of Interactive Brokers (0.85 dollars a side, 0.25 for micros), the exchange and the NFA together: about 2.25 dollars for ES and
+///   NQ, 2.40 for CL and GC, 0.62 for MES and MNQ; over notionals of 2024, with the index at about 5,000 (ES) and 18,000 (NQ), oil at 75
+///   and gold at 2,200 dollars. The exchange's part was not looked up in its own list.
+/// - Half-spread half a tick (one unit), or 0.02 of ATR24 where that is more. Assumption: these books are one tick wide in their hours.
+/// - Contracts that trade in an hour: assumptions, below the mean of the front month.
 /// - No financing: carry is in a future's price. Rolling is the file's affair; prices of a series that was adjusted by
 ///   differences make notionals, and with them fees and leverage, wrong.
-/// - Leverage 10, about twice an exchange's overnight margin. Liquidation penalty 0.1 %.
-/// - Stamps without a zone are read as Chicago wall time; the session is 17:00 to 16:00 there.
+/// - Leverage 10: an assumption, about half of what an exchange's overnight margin allows. Liquidation penalty 0.1 %: an assumption.
+/// - Stamps without a zone are read as Chicago wall time; the session is 17:00 to 16:00 there, as Globex has it.
 pub fn future(symbol: &str) -> Option<Instrument> {
     let c = CONTRACTS.iter().find(|c| c.symbol == symbol)?;
     let price_unit = (c.tick * Decimal::new(5, 1)).normalize();
@@ -232,12 +248,13 @@ pub fn named(name: &str) -> Result<Instrument, String> {
 
 /// A US share or fund. Price unit 0.0001, tick 0.01, lot one share.
 ///
-/// - Fees 1 bp each side (1,000 e-7): half a cent a share on a 50-dollar share; no rebate for making.
-/// - Half-spread at least half a cent (50 units) and 0.5 bp of price (500 e-7): a liquid large company.
-/// - Financing 6.5 % a year on what a long borrows, 3 % on a short's whole notional (easy to borrow).
-/// - Leverage 2: overnight margin under Regulation T. Liquidation penalty 0.1 %.
-/// - Volume without a file's: 100,000 shares an hour, a small company's, so that nothing is filled too easily.
-/// - Stamps without a zone are read as New York wall time; the session is 09:30 to 16:00 there.
+/// - Fees 1 bp each side (1,000 e-7): half a cent a share, Interactive Brokers' fixed price, on a 50-dollar share; no rebate for making.
+/// - Half-spread at least half a cent (50 units), half of the tick of Regulation NMS, and 0.5 bp of price (500 e-7). Assumption: a liquid
+///   large company.
+/// - Financing 6.5 % a year on what a long borrows, 3 % on a short's whole notional (easy to borrow): assumptions.
+/// - Leverage 2: overnight margin under Regulation T. Liquidation penalty 0.1 %: an assumption.
+/// - Volume without a file's: 100,000 shares an hour. Assumption: a small company's, so that nothing is filled too easily.
+/// - Stamps without a zone are read as New York wall time; the session is 09:30 to 16:00 there, the exchanges' regular hours.
 pub fn us_equity(symbol: &str) -> Instrument {
     Instrument {
         name: symbol.to_owned(),
@@ -270,6 +287,8 @@ pub fn us_equity(symbol: &str) -> Instrument {
     }
 }
 
+/// Currencies that are major ones by ESMA's rules.
+const MAJORS: [&str; 6] = ["EUR", "USD", "JPY", "GBP", "CAD", "CHF"];
 /// Currencies whose pairs [`guess`] recognises.
 const CURRENCIES: [&str; 10] = ["EUR", "USD", "GBP", "JPY", "CHF", "AUD", "NZD", "CAD", "SEK", "NOK"];
 /// US symbols that [`guess`] recognises; any other needs an instrument to be given.
@@ -312,6 +331,9 @@ mod tests {
         assert_eq!((x.price_unit, x.tick_units, x.lot), (Decimal::new(1, 2), 10, Decimal::new(1, 4)));
         assert_eq!((n.price_unit, n.tick_units, n.lot), (Decimal::new(1, 4), 100, Decimal::ONE));
         assert_eq!((e.tv, x.tv, n.tv), (5_000, 1, 100));
+        let leverage =
+            [("USD", "JPY"), ("AUD", "USD"), ("EUR", "SEK")].map(|(b, q)| fx(b, q).max_leverage_e4);
+        assert_eq!(leverage, [300_000, 200_000, 200_000]);
     }
 
     #[test]

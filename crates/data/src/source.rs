@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::jumps::{self, Edges, Jump};
+
 /// Whether a bar's stamp is the moment it opens or the moment it closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -129,6 +131,12 @@ pub struct SourceInfo {
     pub opens_at_previous_close: u64,
     /// More than 99 % of bars open at the close before: opens are made, not observed.
     pub synthetic_opens: bool,
+    /// Prices far from those around them, which stay as they are; the first 65,536.
+    #[serde(default)]
+    pub jumps: Vec<Jump>,
+    /// Where prices begin and end.
+    #[serde(default)]
+    pub edges: Option<Edges>,
     /// What was changed, counted.
     pub repairs: Repairs,
 }
@@ -152,13 +160,27 @@ impl SourceInfo {
             notes: Vec::new(),
             opens_at_previous_close: rows.saturating_sub(1) as u64,
             synthetic_opens: true,
+            jumps: Vec::new(),
+            edges: None,
             repairs: Repairs::default(),
         }
     }
 
-    /// What is said of two files read one after the other: counts add up, the hash is that of both hashes, and words are the
-    /// first file's.
-    pub(crate) fn append(&mut self, next: SourceInfo) {
+    /// In words how many prices are far from those around them, jumps like splits among them, and where the first are; `None` if
+    /// none is.
+    pub fn far_prices(&self) -> Option<String> {
+        let words = jumps::in_words(&self.path, self.jumps.iter());
+        match self.jumps.len() {
+            0 => None,
+            1 => Some(format!("one price is far from those around it: {words}")),
+            n => Some(format!("{n} prices are far from those around them: {words}")),
+        }
+    }
+
+    /// What is said of two files read one after the other, `rows` bars of the first: counts add up, the hash is that of both hashes,
+    /// and words are the first file's.
+    pub(crate) fn append(&mut self, rows: usize, next: SourceInfo) {
+        jumps::append((&mut self.jumps, &mut self.edges), rows, (&next.path, next.jumps, next.edges));
         self.path = format!("{} + {}", self.path, next.path);
         self.sha256 = crate::open::sha256(format!("{}{}", self.sha256, next.sha256).as_bytes());
         self.rows_read += next.rows_read;

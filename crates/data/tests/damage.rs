@@ -83,11 +83,11 @@ fn a_dictionary_that_asks_for_gigabytes_is_refused() {
     assert!(message.contains("); fetch or write the file again"), "{message}");
 }
 
-/// Stamps as text, prices as doubles, in the encodings that count lengths of texts in the page.
+/// As another program names its table: stamps as text, prices as doubles, in the encodings that count lengths of texts in the page.
 fn texts(encoding: Encoding, version: WriterVersion, nullable: bool) -> Vec<u8> {
     let text = if nullable { "optional" } else { "required" };
     let prices: String = ["open", "high", "low", "close"].map(|n| format!("required double {n};")).concat();
-    let schema = format!("message bars {{ {text} binary time (UTF8); {prices} }}");
+    let schema = format!("message spark_schema {{ {text} binary time (UTF8); {prices} }}");
     let properties = WriterProperties::builder()
         .set_writer_version(version)
         .set_dictionary_enabled(false)
@@ -127,4 +127,92 @@ fn texts_in_every_encoding_are_read_and_their_damage_refused() {
             }
         }
     }
+}
+
+/// A number in Thrift's compact protocol.
+fn number(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A Parquet file without rows whose schema has these elements: their names and how many they are the groups of.
+fn with_schema(elements: impl IntoIterator<Item = (String, u64)>) -> Vec<u8> {
+    let mut all = Vec::new();
+    let mut count = 0;
+    for (name, children) in elements {
+        count += 1;
+        // A column: a double that must be there. A group has no type.
+        all.extend(if children == 0 {
+            [0x15, 0x0a, 0x25, 0x00, 0x18].to_vec()
+        } else {
+            [0x35, 0x00, 0x18].to_vec()
+        });
+        all.extend(number(name.len() as u64));
+        all.extend(name.bytes());
+        if children > 0 {
+            all.push(0x15);
+            all.extend(number(2 * children));
+        }
+        all.push(0x00);
+    }
+    // Version 1, the schema, no rows, no groups of rows.
+    let mut directory = vec![0x15, 0x02, 0x19, 0xfc];
+    directory.extend(number(count));
+    directory.extend(all);
+    directory.extend([0x16, 0x00, 0x19, 0x0c, 0x00]);
+    let length = u32::try_from(directory.len()).unwrap().to_le_bytes();
+    [&b"PAR1"[..], &directory, &length, b"PAR1"].concat()
+}
+
+fn groups(levels: usize, name: &str) -> impl Iterator<Item = (String, u64)> {
+    std::iter::repeat_n((name.to_owned(), 1), levels)
+}
+
+fn columns(count: usize) -> impl Iterator<Item = (String, u64)> {
+    (0..count).map(|i| (format!("c{i}"), 0))
+}
+
+/// The crate goes down a schema by calls, and holds the names around each column.
+#[test]
+fn schemas_that_nest_deep_or_grow_by_their_names_are_refused() {
+    let root = |children: u64| [("root".to_owned(), children)].into_iter();
+    let bars = ["time", "open", "high", "low", "close"].map(|name| (name.to_owned(), 0));
+    // What is in bounds is read: columns beside the bars, some of them deep in groups.
+    let deep = root(6).chain(bars.clone()).chain(groups(30, "g")).chain(columns(1));
+    let empty = "a.parquet: has no rows; give a file with bars";
+    assert_eq!(read(with_schema(deep), "31 levels"), empty);
+    let wide = root(10_005).chain(bars.clone()).chain(columns(10_000));
+    assert_eq!(read(with_schema(wide), "wide"), empty);
+    let refused = |bytes: Vec<u8>, what: &str, words: &str| {
+        let message = read(bytes, what);
+        assert!(message.starts_with("a.parquet: cannot be read as Parquet ("), "{what}: {message}");
+        assert!(message.contains(words), "{what}: {message}");
+    };
+    for levels in [32, 1_000, 200_000] {
+        let file = with_schema(root(1).chain(groups(levels, "")).chain(columns(1)));
+        refused(file, &format!("{levels} levels"), "its columns are nested deeper than 32 levels");
+    }
+    let most = u64::from(i32::MAX.unsigned_abs());
+    refused(
+        with_schema(root(most).chain(columns(1))),
+        "a group of billions",
+        "groups of more columns than there are",
+    );
+    let siblings = root(3).chain([("g".to_owned(), 3)]).chain(columns(3));
+    refused(with_schema(siblings), "groups that share columns", "groups of more columns than there are");
+    refused(with_schema(columns(2)), "two roots", "several roots");
+    // A kilobyte of name around each of 30,000 columns is 30 MB.
+    let named = root(1).chain([("x".repeat(1_000), 30_000)]).chain(columns(30_000));
+    refused(
+        with_schema(named),
+        "a long name around",
+        "names of its columns would take up more than 16777216 bytes",
+    );
+    let groups_of_groups = root(20_000).chain((0..20_000).flat_map(|_| groups(30, "").chain(columns(1))));
+    refused(with_schema(groups_of_groups), "deep and wide", "names of its columns would take up");
 }

@@ -65,6 +65,10 @@ fn cells_are_named() {
             "a.csv, line 3, field volume: \"-1\" is below zero; mend the volume or remove the row",
         ),
         (
+            "2020-01-01 01:00,1.1,1.2,1.0,1.15,many",
+            "a.csv, line 3, field volume: \"many\" is not a number; mend the cell, or leave it empty: then none was traded",
+        ),
+        (
             "2020-01-01 00:00,1.1,1.2,1.0,1.15,1",
             "a.csv, line 3, field timestamp: \"2020-01-01T00:00:00Z\" is the same moment as line 2, with other prices \
              or volume; remove one of the two rows, or name the symbol's column where there are several",
@@ -87,6 +91,57 @@ fn cells_are_named() {
     ] {
         assert_eq!(message(&format!("{HEAD}{ROW}{row}\n")), expected);
     }
+}
+
+/// One damaged cell says nothing of the others: it is told where it stands, though formats are told from all rows.
+#[test]
+fn one_bad_cell_is_told_in_its_own_line() {
+    let file = |separator: &str, bad: &str, row: i64| {
+        let stamp = |i: i64| match i {
+            i if i == row => bad.to_owned(),
+            i => format!("{0:02}{separator}{1:02}{separator}2017", 1 + i % 28, 1 + i / 28),
+        };
+        let rows: String = (0..100).map(|i| format!("{},1.10{i:02},1.2,1.0,1.15,5000\n", stamp(i))).collect();
+        message(&format!("{HEAD}{rows}"))
+    };
+    for separator in [".", "/"] {
+        for row in [1, 50] {
+            let bad = format!("99{separator}99{separator}2017");
+            let says = format!(
+                "a.csv, line {}, field timestamp: \"{bad}\" is no day of the calendar; mend the stamp or remove the row",
+                row + 2
+            );
+            assert_eq!(file(separator, &bad, row), says);
+        }
+    }
+    // Where no row tells day from month, one that is no date does not hide what steps tell.
+    let short: String = (1..12).map(|d| format!("{d}/1/2017,1.1,1.2,1.0,1.15,5000\n")).collect();
+    let text = format!("{HEAD}{short}99/99/2017,1.1,1.2,1.0,1.15,5000\n");
+    assert!(
+        message(&text).contains("line 13, field timestamp: \"99/99/2017\" is no day"),
+        "{}",
+        message(&text)
+    );
+    // Both orders are there: the first row that does not fit those before it.
+    let mixed = file("/", "01/31/2017", 60);
+    assert!(
+        mixed.starts_with("a.csv, line 62, field timestamp: \"01/31/2017\" is of another order than"),
+        "{mixed}"
+    );
+    // One decimal comma among points.
+    let rows: String = (0..50)
+        .map(|i| {
+            let open = if i == 30 { "\"1,1025\"".to_owned() } else { format!("1.10{i:02}") };
+            format!("2020-01-{:02} {:02}:00,{open},1.2,1.0,1.15,5000\n", 1 + i / 24, i % 24)
+        })
+        .collect();
+    let comma = message(&format!("{HEAD}{rows}"));
+    assert!(
+        comma.starts_with(
+            "a.csv, line 32, field open: \"1,1025\" is not a number; write decimals with a point"
+        ),
+        "{comma}"
+    );
 }
 
 #[test]

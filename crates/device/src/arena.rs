@@ -19,15 +19,8 @@ impl Arena {
         let (addr, cuda) = match device {
             Device::Cpu(cpu) => {
                 // An allocator that promises more than there is would have the process killed later, without a word.
-                if let Some(memory) = machine_memory().filter(|m| cpu.allocated().saturating_add(bytes) > *m)
-                {
-                    return Err(DeviceError::OutOfMemory {
-                        bytes,
-                        reason: format!(
-                            "this machine has {memory} bytes, of which {} are taken",
-                            cpu.allocated()
-                        ),
-                    });
+                if let Some(reason) = Room::now().lacks(bytes, cpu.allocated()) {
+                    return Err(DeviceError::OutOfMemory { bytes, reason });
                 }
                 let layout = host_layout(bytes)?;
                 // SAFETY: the layout has a size above zero.
@@ -143,6 +136,40 @@ impl Arena {
     }
 }
 
+/// Memory for arenas on a host, in bytes, where the system says.
+struct Room {
+    /// All that the machine has.
+    all: Option<usize>,
+    /// What other processes and this one leave.
+    free: Option<usize>,
+}
+
+impl Room {
+    fn now() -> Self {
+        Self {
+            all: machine_memory(),
+            free: std::fs::read_to_string("/proc/meminfo").ok().and_then(|t| available(&t)),
+        }
+    }
+
+    /// Why there is no room for so many bytes more, if there is none. `taken` are those of arenas that are there: pages of them that
+    /// nothing was written to yet still count as free.
+    fn lacks(&self, bytes: usize, taken: usize) -> Option<String> {
+        let all = self.all.filter(|all| taken.saturating_add(bytes) > *all);
+        if let Some(all) = all {
+            return Some(format!("this machine has {all} bytes, of which this process has taken {taken}"));
+        }
+        let free = self.free.filter(|free| bytes > *free)?;
+        Some(format!("this machine has {free} bytes free"))
+    }
+}
+
+/// `MemAvailable` of Linux's `/proc/meminfo`: what can be had without swapping.
+fn available(meminfo: &str) -> Option<usize> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
+}
+
 /// Bytes of memory that this machine has, where the system says.
 fn machine_memory() -> Option<usize> {
     #[cfg(unix)]
@@ -175,6 +202,30 @@ impl Drop for Arena {
                     gpu.free(memory);
                 }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_have_taken_is_no_room() {
+        let room = Room { all: Some(1_000), free: Some(300) };
+        assert_eq!(room.lacks(300, 600), None);
+        assert_eq!(room.lacks(301, 0).as_deref(), Some("this machine has 300 bytes free"));
+        let taken = room.lacks(200, 900);
+        assert_eq!(
+            taken.as_deref(),
+            Some("this machine has 1000 bytes, of which this process has taken 900")
+        );
+        assert_eq!(Room { all: None, free: None }.lacks(usize::MAX, usize::MAX), None);
+        let text = "MemTotal:       24000000 kB\nMemFree:          100000 kB\nMemAvailable:   22000000 kB\n";
+        assert_eq!((available(text), available("MemTotal: 1 kB")), (Some(22_000_000 * 1_024), None));
+        if cfg!(target_os = "linux") {
+            let now = Room::now();
+            assert!(now.free.is_some() && now.free <= now.all, "{:?} of {:?}", now.free, now.all);
         }
     }
 }

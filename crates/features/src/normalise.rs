@@ -72,11 +72,6 @@ impl Normaliser {
         Ok(Self { names: table.names.clone(), mean: means, sd: sds, train_rows: train, clip: CLIP })
     }
 
-    /// Names of columns that did not move in the training window, and so say nothing.
-    pub fn constant_columns(&self) -> Vec<&str> {
-        self.names.iter().zip(&self.sd).filter(|(_, sd)| **sd == 0.0).map(|(name, _)| name.as_str()).collect()
-    }
-
     /// Normalises every row past the warm-up: (value - mean) / sd in F64, clipped, rounded to F32 once.
     ///
     /// # Errors
@@ -117,12 +112,6 @@ impl NormalisedTable {
     pub fn row(&self, t: usize) -> &[f32] {
         &self.values[t * self.cols..(t + 1) * self.cols]
     }
-
-    /// Share of all values past the warm-up that were clipped, 0 to 1.
-    pub fn clipped_share(&self) -> f64 {
-        let all = self.rows.saturating_sub(self.warmup_rows) * self.cols;
-        self.clipped.iter().sum::<usize>() as f64 / all.max(1) as f64
-    }
 }
 
 #[cfg(test)]
@@ -149,10 +138,9 @@ mod tests {
             (normaliser.mean.as_slice(), normaliser.sd.as_slice()),
             (&[2.0, 4.0][..], &[1.0, 0.0][..])
         );
-        assert_eq!(normaliser.constant_columns(), ["f1"]);
         let out = normaliser.apply(&table).unwrap();
         assert_eq!(out.values, [0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, CLIP, 0.0]);
-        assert_eq!((out.clipped.as_slice(), out.clipped_share()), (&[1, 0][..], 0.125));
+        assert_eq!(out.clipped, [1, 0]);
         let text = serde_json::to_string(&normaliser).unwrap();
         assert_eq!(serde_json::from_str::<Normaliser>(&text).unwrap(), normaliser);
     }

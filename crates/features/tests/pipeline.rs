@@ -33,8 +33,11 @@ fn normalised_is_centred(bars: &Bars) -> (usize, f64, Vec<String>) {
         let mean = column.iter().sum::<f64>() / column.len() as f64;
         assert!(mean.abs() < 0.05, "{}: {mean}", out.names[col]);
     }
-    let constant = normaliser.constant_columns().into_iter().map(str::to_owned).collect();
-    (table.rows, out.clipped_share(), constant)
+    // Columns that did not move in the training window, and the share of all values that were clipped.
+    let constant = normaliser.names.iter().zip(&normaliser.sd).filter(|(_, sd)| **sd == 0.0);
+    let clipped = out.clipped.iter().sum::<usize>() as f64;
+    let share = clipped / ((out.rows - out.warmup_rows) * out.cols) as f64;
+    (table.rows, share, constant.map(|(name, _)| name.clone()).collect())
 }
 
 #[test]

@@ -62,7 +62,9 @@ pub struct RuleBook {
     pub atr_spread_e7: i32,
     /// Factor on the half-spread in the first bar after a time gap.
     pub gap_spread_factor: i32,
-    /// Y of the square-root impact, 1e-2.
+    /// Y of the square-root impact, 1e-2. The default of 50, Y = 0.5, is an assumption: studies of large orders find the square root of the
+    /// share of a day's volume, times the day's volatility, times a factor of order 1 (Almgren et al. 2005; Toth et al. 2011). Volatility
+    /// and volume of a bar say the same where prices wander at random.
     pub impact_e2: i32,
     /// Largest share of a bar's volume that an order takes, 1e-4.
     pub participation_cap_e4: i32,

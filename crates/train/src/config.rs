@@ -13,7 +13,7 @@ pub use markets::{MARKET_IDS, MarketData};
 pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;
-use foxhunt_core::{Rounding, Storage, Weights};
+use foxhunt_core::{Rounding, Storage, Weights, plain_words};
 use foxhunt_features::{FeatureError, FeatureSet};
 use foxhunt_kernels::optim::AdamSettings;
 use schemars::JsonSchema;
@@ -290,7 +290,7 @@ pub struct MarketConfig {
     pub stop_atr: f64,
     /// Which order types are sent.
     pub orders: Orders,
-    /// Starting cash in quote currency; the instrument's own where 0.
+    /// Starting cash in quote currency; the instrument's own where 0. Lots, leverage and units of money of an instrument may allow less.
     pub start_cash: f64,
 }
 
@@ -443,7 +443,7 @@ impl Config {
             .remove("size")
             .map(|v| {
                 v.try_into::<Size>()
-                    .map_err(|e| wrong(&at("size"), format!("size: {}", e.to_string().trim())))
+                    .map_err(|e| wrong(&at("size"), format!("size: {}", plain_words(&e.to_string()).trim())))
             })
             .transpose()?;
         let defaults = Config::of(size.or(named).unwrap_or_default());
@@ -509,7 +509,7 @@ fn finished(table: &toml::Table) -> Result<Config, String> {
     markets::check_keys(table)?;
     let mut config: Config = table.clone().try_into().map_err(|e: toml::de::Error| {
         // "unknown variant …" and "in `key`" are two lines.
-        let text = e.to_string();
+        let text = plain_words(&e.to_string());
         let text = text.trim();
         match text.rsplit_once("\nin `") {
             Some((what, key)) => format!("{}: {what}", key.trim_end_matches('`')),
@@ -627,6 +627,36 @@ mod tests {
         assert_eq!(c.learn.batch, 512, "of the study size");
         let again = Config::resolve(Some(("b.toml", &c.to_toml().unwrap())), None, &[]).unwrap();
         assert_eq!(c, again, "a resolved configuration resolves to itself");
+    }
+
+    /// Whatever is written for a key, what is said of it needs no knowledge of the program's language.
+    #[test]
+    fn messages_have_no_words_of_rust() {
+        let rust = [
+            "u8", "u16", "u32", "u64", "i128", "usize", "i32", "i64", "f32", "f64", "struct", "enum",
+            "tuple", "sequence",
+        ];
+        let mut refused = 0;
+        for (key, _) in leaves(toml::Table::try_from(Config::of(Size::Small)).unwrap()) {
+            for value in [
+                "-1",
+                "1.5",
+                "true",
+                "[-1]",
+                "[[1]]",
+                "{ a = 1 }",
+                "x",
+                "9223372036854775807",
+                "99999999999999999999",
+            ] {
+                let Err(e) = Config::resolve(None, None, &[format!("{key}={value}")]) else { continue };
+                let message = e.to_string();
+                let mut words = message.split(|c: char| !c.is_alphanumeric());
+                assert!(words.all(|w| !rust.contains(&w)), "{key}={value}: {message}");
+                refused += 1;
+            }
+        }
+        assert!(refused > 300, "{refused}");
     }
 
     #[test]

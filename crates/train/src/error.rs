@@ -43,6 +43,14 @@ pub enum TrainError {
         #[source]
         source: TableError,
     },
+    /// Windows that the bars do not fill.
+    #[error("{file}: {what}")]
+    Windows {
+        /// Whose bars.
+        file: String,
+        /// What is wrong with the windows.
+        what: Box<str>,
+    },
     /// The environments.
     #[error(transparent)]
     Env(EnvError),

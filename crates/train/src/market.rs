@@ -44,8 +44,9 @@ impl Market {
             return Self::build(bars, config, None);
         }
         let raw = config.feature_set()?.compute(&bars)?;
-        let last =
-            fold_windows(&bars, &raw, config)?.pop().ok_or_else(|| wrong_folds("there are none".into()))?;
+        let last = fold_windows(&bars, &raw, config)?
+            .pop()
+            .ok_or_else(|| wrong_folds(&bars, "there are none".into()))?;
         Self::of_features(bars, &raw, last, config, None)
     }
 
@@ -147,9 +148,13 @@ impl Market {
         };
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = match moments {
-            Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS)?,
-            None => Splits::by_fraction(usable, train, validation, LEAST_ROWS)?,
+            Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS),
+            None => Splits::by_fraction(usable, train, validation, LEAST_ROWS),
         };
+        let splits = splits.map_err(|e| TrainError::Windows {
+            file: bars.source.path.clone(),
+            what: format!("of its {} bars {e}", bars.len()).into(),
+        })?;
         Self::of_features(bars, &raw, splits, config, trained)
     }
 
@@ -254,13 +259,16 @@ fn fold_windows(bars: &Bars, raw: &FeatureTable, config: &Config) -> Result<Vec<
         if begin(&at) < first {
             let [begin, first] = [begin(&at), first].map(foxhunt_data::show_moment);
             let fewer = if fit > 0 { format!("at most {fit} folds, or ") } else { String::new() };
-            return Err(wrong_folds(format!(
-                "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
+            return Err(wrong_folds(
+                bars,
+                format!(
+                    "fold {fold} would begin at {begin}, before the first bar with all features, {first}: ask for \
                  {fewer}shorter windows"
-            )));
+                ),
+            ));
         }
         let splits = fold_rows(bars, usable.clone(), at, config);
-        windows.push(splits.map_err(|what| wrong_folds(format!("fold {fold} {what}")))?);
+        windows.push(splits.map_err(|what| wrong_folds(bars, format!("fold {fold} {what}")))?);
     }
     Ok(windows)
 }
@@ -292,8 +300,9 @@ fn fold_rows(bars: &Bars, usable: Range<usize>, at: Moments, config: &Config) ->
     Ok(splits)
 }
 
-fn wrong_folds(what: String) -> TrainError {
-    TrainError::Config { place: "data.walk_forward".into(), what }
+fn wrong_folds(bars: &Bars, what: String) -> TrainError {
+    let place = format!("data.walk_forward on {}", bars.source.path);
+    TrainError::Config { place, what }
 }
 
 fn sides(o: &Ohlc) -> [&[i32]; 4] {
@@ -353,18 +362,29 @@ fn session_seconds(bars: &Bars) -> Result<Vec<u32>, TrainError> {
     Ok(bars.close_local()?.iter().map(|t| (end - i64::from(t.second)).rem_euclid(86_400) as u32).collect())
 }
 
+/// Units of money that starting cash may be.
+const MOST_MONEY: f64 = 9e15;
+
 fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook, TrainError> {
     let i = &bars.instrument;
     let m = &config.market;
     let wrong = |what: String| TrainError::Config { place: "the account".into(), what };
     let e4 = |x: f64| (x * 1e4).round() as i32;
     let start_cash = if m.start_cash > 0.0 {
-        let money = m.start_cash * 10_f64.powi(i.money_exponent as i32);
-        if money < 9e15 {
-            money as i64
-        } else {
-            return Err(wrong(format!("market.start_cash {} is too large", m.start_cash)));
+        let unit = 10_f64.powi(i.money_exponent as i32);
+        let money = m.start_cash * unit;
+        // Doubles are whole numbers up to there.
+        if money > MOST_MONEY {
+            let what = format!(
+                "market.start_cash is {}: {} counts money in 10^-{}, so that it may be {} at most",
+                m.start_cash,
+                i.name,
+                i.money_exponent,
+                MOST_MONEY / unit
+            );
+            return Err(wrong(what));
         }
+        money as i64
     } else {
         i.start_cash_money().ok_or_else(|| wrong(format!("the starting cash of {} does not fit", i.name)))?
     };

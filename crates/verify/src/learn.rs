@@ -111,38 +111,71 @@ pub fn learn_config(config: &Config, features: usize) -> Config {
 /// # Errors
 /// Bars too few, or the device.
 pub fn learn(device: &Device, dtype: DType, config: &Config, bars: Bars) -> Result<LearnReport, VerifyError> {
-    let plain = Market::prepare(bars, &learn_config(config, 1))?;
-    let config = learn_config(config, plain.features.cols + 1);
-    let held_out = plain.splits.validation.start..plain.splits.test.end;
-    let window = TestWindow { name: "held out".into(), rows: held_out };
-    let run = |strategy| -> Result<f64, VerifyError> {
-        let backtest = Backtest::new(device, dtype, &config, &plain, window.clone())?;
-        Ok(series(&backtest.strategy(&strategy)?, "a strategy")?.first().map_or(0.0, total))
-    };
-    let (foresight, hold) = (run(foresight(&plain, &window)?)?, run(buy_and_hold(&window))?);
-    let answers = next_returns(&plain);
-    let noise = shuffle(answers.clone(), plain.features.warmup_rows, config.seed);
-    let mut training_seconds = 0.0;
-    let mut taught = |column| -> Result<Trained, VerifyError> {
-        let market = plain.with_column(COLUMN, column)?;
-        let start = Instant::now();
-        let images = train(device, dtype, &config, &market)?;
-        training_seconds += start.elapsed().as_secs_f64();
-        let backtest = Backtest::new(device, dtype, &config, &market, window.clone())?;
+    let lesson = Lesson::new(device, dtype, config, bars)?;
+    let start = Instant::now();
+    let (told, shuffled) = (lesson.taught(&lesson.answers()?)?, lesson.taught(&lesson.noise()?)?);
+    let training_seconds = start.elapsed().as_secs_f64();
+    Ok(LearnReport { training_seconds, ..lesson.report(told, shuffled)? })
+}
+
+/// What both kinds of members are trained and tested on.
+struct Lesson<'a> {
+    device: &'a Device,
+    dtype: DType,
+    config: Config,
+    /// The market without the answer.
+    plain: Market,
+    /// The bars that they are tested on.
+    window: TestWindow,
+}
+
+impl<'a> Lesson<'a> {
+    fn new(device: &'a Device, dtype: DType, config: &Config, bars: Bars) -> Result<Self, VerifyError> {
+        let plain = Market::prepare(bars, &learn_config(config, 1))?;
+        let config = learn_config(config, plain.features.cols + 1);
+        let held_out = plain.splits.validation.start..plain.splits.test.end;
+        let window = TestWindow { name: "held out".into(), rows: held_out };
+        Ok(Self { device, dtype, config, plain, window })
+    }
+
+    /// The market with the next bar's return as one more feature.
+    fn answers(&self) -> Result<Market, VerifyError> {
+        Ok(self.plain.with_column(COLUMN, next_returns(&self.plain))?)
+    }
+
+    /// The market with the same returns shuffled in time.
+    fn noise(&self) -> Result<Market, VerifyError> {
+        let noise = shuffle(next_returns(&self.plain), self.plain.features.warmup_rows, self.config.seed);
+        Ok(self.plain.with_column(COLUMN, noise)?)
+    }
+
+    /// What members came to who were told the answer and who were told noise, beside what could be had.
+    fn report(&self, told: Trained, shuffled: Trained) -> Result<LearnReport, VerifyError> {
+        let Self { device, dtype, config, plain, window } = self;
+        let run = |strategy| -> Result<f64, VerifyError> {
+            let backtest = Backtest::new(device, *dtype, config, plain, window.clone())?;
+            Ok(series(&backtest.strategy(&strategy)?, "a strategy")?.first().map_or(0.0, total))
+        };
+        Ok(LearnReport {
+            instrument: plain.rules.instrument.clone(),
+            epochs: config.epochs,
+            bars: window.rows.len(),
+            foresight: run(foresight(plain, window)?)?,
+            hold: run(buy_and_hold(window))?,
+            told,
+            shuffled,
+            training_seconds: 0.0,
+        })
+    }
+
+    /// Trains members on a market and tests them.
+    fn taught(&self, market: &Market) -> Result<Trained, VerifyError> {
+        let Self { device, dtype, config, window, .. } = self;
+        let images = train(device, *dtype, config, market)?;
+        let backtest = Backtest::new(device, *dtype, config, market, window.clone())?;
         let ids: Vec<u64> = (0..config.population as u64).collect();
         trained(&backtest.agents_of_images(&ids, &images)?)
-    };
-    let (told, shuffled) = (taught(answers)?, taught(noise)?);
-    Ok(LearnReport {
-        instrument: plain.rules.instrument.clone(),
-        epochs: config.epochs,
-        bars: window.rows.len(),
-        foresight,
-        hold,
-        told,
-        shuffled,
-        training_seconds,
-    })
+    }
 }
 
 /// The log return of the bar after each; 0 after the last.
@@ -289,15 +322,43 @@ mod tests {
         assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0, 2.0, 3.0]), median(&[])), (2.0, 2.5, 0.0));
     }
 
+    fn sample_lesson(device: &Device) -> Lesson<'_> {
+        Lesson::new(device, DType::F32, &Config::of(Size::Small), foxhunt_data::sample()).unwrap()
+    }
+
     #[test]
     fn the_answer_is_learned_and_noise_is_not() {
         let config = Config::of(Size::Small);
-        let device = Device::cpu();
-        let report = learn(&device, DType::F32, &config, foxhunt_data::sample()).unwrap();
+        let report = learn(&Device::cpu(), DType::F32, &config, foxhunt_data::sample()).unwrap();
         assert!(report.passed(), "{report}");
-        // Faults: members that were told nothing count as told, members that were told as if they had been told noise.
-        let swapped =
-            LearnReport { told: report.shuffled.clone(), shuffled: report.told.clone(), ..report.clone() };
-        assert!(!swapped.learned() && !swapped.honest(), "{swapped}");
+    }
+
+    /// A fault: the market's features come a bar late, so that what was the answer is over when it is seen.
+    #[test]
+    fn a_market_whose_features_come_late_teaches_nothing() {
+        let device = Device::cpu();
+        let lesson = sample_lesson(&device);
+        let mut late = lesson.answers().unwrap();
+        let row = late.features.cols;
+        let rows = late.features.values.len() / row;
+        late.features.values.copy_within(0..(rows - 1) * row, row);
+        let told = lesson.taught(&late).unwrap();
+        let report = lesson.report(told.clone(), told).unwrap();
+        assert!(!report.learned() && report.honest() && report.to_string().contains("FAILED"), "{report}");
+    }
+
+    /// A fault: an ordinary feature of the market knows the next bar.
+    #[test]
+    fn a_market_that_leaks_is_found_by_those_who_were_told_noise() {
+        let device = Device::cpu();
+        let lesson = sample_lesson(&device);
+        let (mut leaky, answers) = (lesson.noise().unwrap(), lesson.answers().unwrap());
+        let row = leaky.features.cols;
+        for (to, from) in leaky.features.values.chunks_mut(row).zip(answers.features.values.chunks(row)) {
+            to[0] = from[row - 1];
+        }
+        let told = lesson.taught(&leaky).unwrap();
+        let report = lesson.report(told.clone(), told).unwrap();
+        assert!(!report.honest() && !report.passed(), "{report}");
     }
 }

@@ -216,6 +216,9 @@ impl File<'_> {
         if !ROUNDING.contains(&self.source.path.as_str()) {
             self.stored_bits();
         }
+        if !self.in_base() {
+            self.casts();
+        }
         for (i, t) in self.tokens.iter().enumerate() {
             match t.kind {
                 Kind::Word => {
@@ -267,6 +270,43 @@ impl File<'_> {
             && self.in_list(i)
         {
             self.fault(t.line, format!("a parameter that is an array of {} is a pointer", t.text));
+        }
+    }
+
+    /// Casts that show memory as another type behind a name: `(u32&)y`, `*(u32*)&y`, and `(T*)p`, where a template's `T` may be wide.
+    fn casts(&mut self) {
+        let tokens = self.tokens;
+        let words = tokens.windows(2).filter(|w| w[0].is("class") || w[0].is("typename"));
+        let parameters: BTreeSet<&str> = words.map(|w| w[1].text).collect();
+        for (i, t) in tokens.iter().enumerate().filter(|(_, t)| t.is("(")) {
+            let name = self.unqualified(i + 1);
+            let Some(of) = tokens.get(name).filter(|t| t.is_word()) else { continue };
+            let end = if self.is_at(name + 1, "<") { after_close(tokens, name + 1) } else { name + 1 };
+            let mark = self.unqualified(end);
+            let close = (mark..).find(|k| !["*", "&", "&&", "const"].iter().any(|m| self.is_at(*k, m)));
+            let Some(close) = close.filter(|k| *k > mark && self.is_at(*k, ")")) else { continue };
+            // What follows a cast is what is cast; parameters without a name are followed by a body, an end or a qualifier.
+            let next = tokens.get(close + 1);
+            let casts = next.is_some_and(|n| {
+                n.is("(")
+                    || n.is("*")
+                    || n.is("&")
+                    || n.is_word() && !["const", "noexcept", "volatile"].contains(&n.text)
+            });
+            let rule = match () {
+                () if !casts => continue,
+                () if self.is_at(mark, "&") || self.is_at(mark, "&&") => {
+                    "a cast to a reference shows a number's bits as another type"
+                }
+                () if next.is_some_and(|n| n.is("&")) => {
+                    "a cast of an address shows a number's bits as another type"
+                }
+                () if parameters.contains(of.text) => {
+                    "a pointer to a template's type could be wide: name the type"
+                }
+                () => continue,
+            };
+            self.fault(t.line, rule);
         }
     }
 

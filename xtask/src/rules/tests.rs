@@ -105,6 +105,39 @@ fn bits_kept_as_integers_are_found() {
 }
 
 #[test]
+fn casts_that_hide_a_type_are_found() {
+    caught("p[i] = (u32&)y;", "a cast to a reference");
+    caught("const u32 w = (const u32&)(x + y);", "a cast to a reference");
+    caught("u32 w = (u32&&)y;", "a cast to a reference");
+    caught("p[i] = *(u32*)&y;", "a cast of an address");
+    caught(
+        "template<class T> void put(void* x, float y) { *((T*)x) = y; }",
+        "a pointer to a template's type",
+    );
+    caught("template<typename T> auto f(void* x) { return (const T*)x; }", "a pointer to a template's type");
+    // Parameters without a name, functions, products and casts of storage are none.
+    clean("void f(const Row&); void g(Row&) const; bool h(u32& n) { return (n & m) && (a) & b; }");
+    clean("template<class T> T pick(const T& a, T* b) { return a * b[0]; } auto p = (const real*)q;");
+    // The base's loads are of every type.
+    let base = "// x\ntemplate<class T> F8 load(const Early<T>& e) { return load8((const T*)&e); }";
+    assert_eq!(kernels::check(&[source("base/platform.cuh", base)]), []);
+}
+
+#[test]
+fn a_wide_type_under_a_macros_name_is_found() {
+    for (text, what) in [
+        ("#define TT float\nvoid f(TT* p);", "a pointer to TT"),
+        ("#define TT const double\nMembers<TT> x;", "F64"),
+        ("#define TT float\n#define UU TT\nauto p = (UU*)q;", "a pointer to UU"),
+        ("#define TT float\nMembers<TT> x;", "Members<TT>"),
+    ] {
+        let faults = planted(text);
+        assert!(faults.iter().any(|f| f.rule.contains(what)), "{text}: {faults:?}");
+    }
+    clean("#define HALF(x) ((float)(x) * 0.5f)\n#define WIDTH 8\nfloat y = HALF(x) * WIDTH;");
+}
+
+#[test]
 fn foreign_arithmetic_is_found() {
     for call in ["expf(x)", "__expf(x)", "rsqrtf(x)", "fmaxf(x, y)", "sqrt(x)", "log1p(x)", "fma(x, y, z)"] {
         caught(&format!("float y = {call};"), call.split('(').next().unwrap());

@@ -73,8 +73,20 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// `typedef float VF …;`, `using V = float;`.
+    /// `typedef float VF …;`, `using V = float;`, `#define V float`.
     fn add_aliases(&mut self, file: &[Token<'a>]) {
+        for (i, t) in file.iter().enumerate() {
+            let [name, body @ ..] = &file[i + 1..] else { continue };
+            if t.kind != Kind::Directive || !t.is("define") {
+                continue;
+            }
+            // A type is words alone; what has parentheses is a macro of arguments, or a number.
+            let body: Vec<_> =
+                body.iter().take_while(|b| b.line == name.line && b.kind != Kind::Directive).collect();
+            if body.iter().all(|b| b.is_word()) && body.iter().any(|b| self.wide.contains(b.text)) {
+                self.wide.insert(name.text);
+            }
+        }
         for (i, t) in file.iter().enumerate().filter(|(_, t)| t.is("typedef") || t.is("using")) {
             let statement: Vec<_> = file[i + 1..].iter().take_while(|t| !t.is(";")).collect();
             if !statement.iter().any(|t| t.is_word() && self.wide.contains(t.text)) {

@@ -8,6 +8,7 @@ use crate::{
 use serde_json::Value;
 use std::{
     fs::{File, OpenOptions},
+    io::Read as _,
     path::{Path, PathBuf},
 };
 
@@ -51,6 +52,28 @@ impl Metrics {
         disk.sync(&self.path, &self.file)?;
         Ok(self.digest.mark())
     }
+}
+
+impl Metrics {
+    /// Copies all lines to another file, whole or not at all.
+    pub(crate) fn copy_to(&self, disk: &mut Disk, path: &Path) -> Result<FileMark> {
+        copy(disk, &self.path, self.digest.bytes(), path)
+    }
+}
+
+/// Copies the first `bytes` bytes of a file to another, whole or not at all.
+pub(crate) fn copy(disk: &mut Disk, from: &Path, bytes: u64, to: &Path) -> Result<FileMark> {
+    let failed = |e| CheckpointError::io("read", from, e);
+    let mut file = File::open(from).map_err(failed)?.take(bytes);
+    disk.write_file(to, |out| {
+        let mut piece = vec![0; 1 << 18];
+        loop {
+            match file.read(&mut piece).map_err(failed)? {
+                0 => return Ok(()),
+                n => out.put(&piece[..n])?,
+            }
+        }
+    })
 }
 
 /// The digest of the file's first bytes, if they are those of `mark`.

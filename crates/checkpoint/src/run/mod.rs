@@ -8,6 +8,7 @@
 //!   epoch_000012/
 //!     member_000003.safetensors    weights of the member with this stable id
 //!     state.safetensors            the rest, where the save can be resumed from
+//!     metrics.jsonl                a copy of the metrics up to here, beside a state
 //!     save.json                    size and SHA-256 of these, and of the metrics up to here
 //! finished.json     the run has come to its end; size and SHA-256 of the metrics
 //! lock              held by the process that uses the run; the system frees it when that process ends
@@ -28,7 +29,6 @@ pub use save::{Save, SaveWriter};
 
 use crate::{
     CheckpointError, Result,
-    digest::Digest,
     disk::{Disk, names, parent},
 };
 use marker::{FinishedMarker, RunMarker};
@@ -148,11 +148,6 @@ impl RunFolder {
         &self.config
     }
 
-    /// SHA-256 of `config.toml`, in hexadecimal: for the host's value in a state.
-    pub fn config_sha256(&self) -> String {
-        Digest::of(self.config.as_bytes()).mark().sha256
-    }
-
     /// How far it has come.
     pub fn status(&self) -> Status {
         self.status
@@ -234,11 +229,8 @@ impl RunFolder {
             (0..self.saves.len()).filter(|i| self.saves[*i].state_path().is_some()).collect();
         let first_state = with_state.len().saturating_sub(states.max(1));
         for i in &with_state[..first_state] {
-            if let Some(state) = self.saves[*i].state_path() {
-                self.saves[*i].forget_state(&mut self.disk)?;
-                self.disk.remove(&state)?;
-                self.disk.sync_dir(self.saves[*i].folder())?;
-            }
+            self.saves[*i].forget_state(&mut self.disk)?;
+            self.saves[*i].remove_forgotten(&mut self.disk)?;
         }
         let mut surplus = weights.map_or(0, |n| self.saves.len().saturating_sub(n.max(1)));
         let mut i = 0;

@@ -11,7 +11,10 @@ use crate::{
     digest::Digest,
     disk::{Disk, temporary},
 };
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 impl RunFolder {
     /// Opens a run and finds where it goes on: the newest save with a state, all of whose files are as they were
@@ -42,7 +45,15 @@ impl RunFolder {
             }
             None => {
                 let chosen = newest_resumable(path, &scan, &mut notes)?;
-                let (digest, chosen) = chosen.map_or((Digest::default(), None), |(d, s)| (d, Some(s)));
+                let (digest, chosen) = match chosen {
+                    None => (Digest::default(), None),
+                    Some((Whole::There(digest), save)) => (digest, Some(save)),
+                    Some((Whole::Copy(copy), save)) => {
+                        let bytes = save.metrics.bytes;
+                        metrics::copy(&mut disk, &copy, bytes, &metrics_path)?;
+                        (Digest::of_file(&metrics_path, bytes)?, Some(save))
+                    }
+                };
                 status = if chosen.is_some() { Status::Resumable } else { Status::Fresh };
                 let saves = remove_newer(&mut disk, path, scan, chosen.as_ref())?;
                 (digest, chosen, saves)
@@ -159,8 +170,16 @@ fn newest_whole(scan: &Scan, notes: &mut Vec<String>) -> Result<Option<Save>> {
     Ok(None)
 }
 
+/// Where the metrics up to a save are as they were written.
+enum Whole {
+    /// In their place.
+    There(Digest),
+    /// In this copy alone.
+    Copy(PathBuf),
+}
+
 /// The newest whole save with a state, and the metrics up to it. Nothing where the run never had one.
-fn newest_resumable(path: &Path, scan: &Scan, notes: &mut Vec<String>) -> Result<Option<(Digest, Save)>> {
+fn newest_resumable(path: &Path, scan: &Scan, notes: &mut Vec<String>) -> Result<Option<(Whole, Save)>> {
     for (epoch, folder) in &scan.damaged {
         notes.push(format!(
             "the save of epoch {epoch} is not used: {} is damaged",
@@ -172,9 +191,17 @@ fn newest_resumable(path: &Path, scan: &Scan, notes: &mut Vec<String>) -> Result
         let damage = match (save.damage()?, metrics::prefix(&path.join(METRICS), &save.metrics)?) {
             // Retention removes older states first: one that is missing before any that is there was lost.
             _ if save.state_path().is_none() => "its state is missing".to_owned(),
-            (None, Some(digest)) => return Ok(Some((digest, save.clone()))),
+            (None, Some(digest)) => return Ok(Some((Whole::There(digest), save.clone()))),
             (Some(damage), _) => damage,
-            (None, None) => format!("{METRICS} is not as it was then"),
+            (None, None) => match save.metrics_copy()? {
+                Some(copy) => {
+                    let what =
+                        format!("{METRICS} is not as it was written: it is restored from {}", copy.display());
+                    notes.push(what);
+                    return Ok(Some((Whole::Copy(copy), save.clone())));
+                }
+                None => format!("{METRICS} is not as it was then"),
+            },
         };
         notes.push(format!("the save of epoch {} is not used: {damage}", save.epoch()));
         lost = true;

@@ -1,7 +1,7 @@
 //! A save of a run: weights of each member, and the state.
 
 use super::{
-    RunFolder,
+    METRICS, RunFolder,
     marker::{self, Found, SaveMarker},
 };
 use crate::disk::Disk;
@@ -9,12 +9,13 @@ use crate::{
     CheckpointError, Result,
     digest::{Digest, FileMark},
     disk::names,
-    load_state, load_weights, state, weights,
+    load_state, state, weights,
 };
 use foxhunt_nn::{Net, Runtime, Tensor};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -79,16 +80,18 @@ impl Save {
     /// A member's weights, if their file is as it was written.
     ///
     /// # Errors
-    /// A file that has changed, or as [`load_weights`].
+    /// A file that has changed, or as [`load_weights`](crate::load_weights).
     pub fn load_weights(&self, member_id: u64) -> Result<crate::NamedTensors> {
         let path = self.weights_path(member_id);
-        if let Some(mark) = self.files.get(&weights_name(member_id)).filter(|_| path.is_file())
-            && !as_written(&path, mark)?
+        // Read once: what is looked at is what is used.
+        let bytes = fs::read(&path).map_err(|e| CheckpointError::io("read", &path, e))?;
+        if let Some(mark) = self.files.get(&weights_name(member_id))
+            && Digest::of(&bytes).mark() != *mark
         {
             let what = "these weights are not as they were written";
             return Err(CheckpointError::file(&path, what, "restore the file from a copy, or train again"));
         }
-        load_weights(&path)
+        weights::from_bytes(&path, bytes)
     }
 
     /// The state, into a plan.
@@ -106,13 +109,25 @@ impl Save {
         }
     }
 
-    /// What is wrong with its files, if anything is.
+    /// The copy of the metrics up to here that lies beside the state, if it is as it was written.
+    ///
+    /// # Errors
+    /// A file that can't be read.
+    pub(crate) fn metrics_copy(&self) -> Result<Option<PathBuf>> {
+        let path = self.folder.join(METRICS);
+        let whole = self.files.get(METRICS) == Some(&self.metrics)
+            && path.is_file()
+            && as_written(&path, &self.metrics)?;
+        Ok(whole.then_some(path))
+    }
+
+    /// What is wrong with its files, if anything is. The copy of the metrics is not looked at, for it may not be needed.
     ///
     /// # Errors
     /// Files that can't be read: they may be whole nevertheless.
     pub fn damage(&self) -> Result<Option<String>> {
         for (name, mark) in &self.files {
-            if name == STATE && !self.has_state {
+            if name == METRICS || name == STATE && !self.has_state {
                 continue;
             }
             let path = self.folder.join(name);
@@ -132,22 +147,28 @@ impl Save {
     }
 
     /// Makes the save one that never had a state: when states are written depends on the clock, and what a run leaves
-    /// must not. The state's file, no longer marked, is to be removed next; [`RunFolder::open`] does where a kill
+    /// must not. The files that are no longer marked are to be removed next; [`RunFolder::open`] does where a kill
     /// comes between.
     pub(crate) fn forget_state(&mut self, disk: &mut Disk) -> Result<()> {
         self.has_state = false;
         self.files.remove(STATE);
+        self.files.remove(METRICS);
         let marker =
             SaveMarker { epoch: self.epoch, metrics: self.metrics.clone(), files: self.files.clone() };
         marker::write(disk, &self.folder.join(MARKER), &marker)
     }
 
-    /// Removes a state that isn't marked, and makes durable what was removed before.
+    /// Removes a state and a copy of metrics that aren't marked, and makes durable what was removed before.
     pub(crate) fn remove_forgotten(&self, disk: &mut Disk) -> Result<()> {
-        let state = self.folder.join(STATE);
-        if !self.wrote_state() && state.exists() {
-            disk.remove(&state)?;
+        // The marker that forgets them must not be undone by a power cut when they are gone.
+        disk.sync_dir(&self.folder)?;
+        let unmarked = [STATE, METRICS].into_iter().filter(|name| !self.files.contains_key(*name));
+        let there: Vec<PathBuf> =
+            unmarked.map(|name| self.folder.join(name)).filter(|p| p.exists()).collect();
+        if there.is_empty() {
+            return Ok(());
         }
+        there.iter().try_for_each(|path| disk.remove(path))?;
         disk.sync_dir(&self.folder)
     }
 }
@@ -176,7 +197,8 @@ pub(crate) fn scan(checkpoints: &Path) -> Result<Scan> {
         match marker::read::<SaveMarker>(&folder.join(MARKER))? {
             Found::Nothing => scan.partial.push(folder),
             Found::Marker(m)
-                if m.epoch == epoch && m.files.keys().all(|f| f == STATE || member_id(f).is_some()) =>
+                if m.epoch == epoch
+                    && m.files.keys().all(|f| f == STATE || f == METRICS || member_id(f).is_some()) =>
             {
                 let has_state = m.files.contains_key(STATE) && folder.join(STATE).exists();
                 scan.saves.push(Save { epoch, folder, metrics: m.metrics, files: m.files, has_state });
@@ -235,8 +257,12 @@ impl<'a> SaveWriter<'a> {
     /// # Errors
     /// The disk's. The save counts all the same if only removing failed.
     pub fn commit(self) -> Result<Save> {
-        let SaveWriter { run, epoch, folder, files } = self;
+        let SaveWriter { run, epoch, folder, mut files } = self;
         let metrics = run.metrics.mark(&mut run.disk)?;
+        if files.contains_key(STATE) {
+            let copy = run.metrics.copy_to(&mut run.disk, &folder.join(METRICS))?;
+            files.insert(METRICS.to_owned(), copy);
+        }
         run.disk.sync_dir(&folder)?;
         let marker = SaveMarker { epoch, metrics, files };
         marker::write(&mut run.disk, &folder.join(MARKER), &marker)?;

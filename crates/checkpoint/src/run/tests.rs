@@ -102,7 +102,8 @@ struct Killer {
     seed: u64,
     /// Files and how much of them is durable.
     unsynced: BTreeMap<PathBuf, u64>,
-    renames: Vec<(PathBuf, PathBuf)>,
+    /// From, to, and what it replaced.
+    renames: Vec<(PathBuf, PathBuf, Option<Vec<u8>>)>,
     folders: Vec<PathBuf>,
     removed: Vec<(PathBuf, Vec<u8>)>,
 }
@@ -135,7 +136,7 @@ impl Killer {
                 }
             }
             Step::SyncDir(p) => {
-                self.renames.retain(|(_, to)| parent(to) != *p);
+                self.renames.retain(|(_, to, _)| parent(to) != *p);
                 self.folders.retain(|f| parent(f) != *p);
                 // With a folder that is gone for good, its files are.
                 let gone = |folder: &Path| parent(folder) == *p && !folder.exists();
@@ -145,14 +146,14 @@ impl Killer {
                 if let Some(durable) = self.unsynced.remove(*from) {
                     self.unsynced.insert(to.to_path_buf(), durable);
                 }
-                self.renames.push((from.to_path_buf(), to.to_path_buf()));
+                self.renames.push((from.to_path_buf(), to.to_path_buf(), fs::read(to).ok()));
             }
             Step::Remove(p) | Step::RemoveDir(p) => {
                 self.unsynced.remove(*p);
                 if p.is_file() {
                     self.removed.push((p.to_path_buf(), fs::read(p)?));
                 }
-                self.renames.retain(|(_, to)| to != p);
+                self.renames.retain(|(_, to, _)| to != p);
                 self.folders.retain(|f| f != p);
             }
         }
@@ -179,9 +180,10 @@ impl Killer {
             }
         }
         // In any order: a file system need not keep ours.
-        for (from, to) in std::mem::take(&mut self.renames) {
-            if random.below(2) == 0 {
-                let _ = fs::rename(to, from);
+        for (from, to, replaced) in std::mem::take(&mut self.renames) {
+            if random.below(2) == 0 && fs::rename(&to, from).is_ok() {
+                // A file is there under its name before and after, the one or the other.
+                replaced.into_iter().for_each(|bytes| fs::write(&to, bytes).unwrap());
             }
         }
         for (path, bytes) in std::mem::take(&mut self.removed) {
@@ -352,7 +354,11 @@ fn an_uninterrupted_run_keeps_what_retention_says() {
         let mut names: Vec<String> = ["member_000010.safetensors", "member_000011.safetensors", "save.json"]
             .map(|f| format!("checkpoints/epoch_{epoch:06}/{f}"))
             .into();
-        names.extend(state.then(|| format!("checkpoints/epoch_{epoch:06}/state.safetensors")));
+        if state {
+            // Names are in order.
+            names.insert(2, format!("checkpoints/epoch_{epoch:06}/metrics.jsonl"));
+            names.push(format!("checkpoints/epoch_{epoch:06}/state.safetensors"));
+        }
         names
     };
     let mut expected = [save(5, true), save(6, false), save(7, true)].concat();
@@ -502,6 +508,48 @@ fn a_lost_state_is_told_and_a_run_without_whole_saves_is_refused() {
     let error = RunFolder::open_on(Disk::default(), &world.path()).err().unwrap().to_string();
     assert!(error.contains("no save of this run is whole") && error.contains("member_000011"), "{error}");
     assert!(at(5, "state.safetensors").exists(), "nothing is removed then");
+}
+
+/// What the run had written of metrics is beside each state, so that a bit in it ends no run.
+#[test]
+fn damaged_metrics_are_restored_from_the_newest_save() {
+    let (expected, _) = uninterrupted(&mut World::new());
+    for damage in ["", "torn", "gone"] {
+        let mut world = stopped();
+        let at = world.path().join(METRICS);
+        let whole = fs::read(&at).unwrap();
+        match damage {
+            "gone" => fs::remove_file(&at).unwrap(),
+            "torn" => fs::write(&at, &whole[..10]).unwrap(),
+            _ => fs::write(&at, [&b"x"[..], &whole[1..]].concat()).unwrap(),
+        }
+        let (mut folder, save) = RunFolder::open_on(Disk::default(), &world.path()).unwrap();
+        assert_eq!(save.unwrap().epoch(), 7);
+        assert_eq!(folder.notes().len(), 1);
+        assert!(folder.notes()[0].contains("metrics.jsonl is not as it was written: it is restored from"));
+        folder.set_retention(Retention { states: 2, weights: Some(3) });
+        folder.finish().unwrap();
+        drop(folder);
+        assert!(world.snapshot() == expected);
+        assert!(world.process(u64::MAX, false, 0), "it is finished");
+    }
+    // Where the copy is damaged too, the save before has its own; and a run goes on from there to the same end.
+    let mut world = stopped();
+    let copy = |epoch: u64| world.path().join(format!("checkpoints/epoch_{epoch:06}/metrics.jsonl"));
+    fs::write(copy(7), "").unwrap();
+    fs::write(world.path().join(METRICS), "").unwrap();
+    let (folder, save) = RunFolder::open_on(Disk::default(), &world.path()).unwrap();
+    assert_eq!(save.unwrap().epoch(), 5);
+    let notes = folder.notes().join("; ");
+    assert!(
+        notes.contains("the save of epoch 7 is not used: metrics.jsonl is not as it was then"),
+        "{notes}"
+    );
+    assert!(notes.contains("restored from") && notes.contains("epoch_000005"), "{notes}");
+    drop(folder);
+    world.committed = 5;
+    assert!(world.process(u64::MAX, false, 0));
+    assert!(world.snapshot() == expected);
 }
 
 #[test]

@@ -1,4 +1,5 @@
 use super::{
+    again::{check_same, of_walk, read_ledger, replay},
     finish::Chosen,
     open, place, positions,
     report::Paper,
@@ -9,9 +10,8 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_core::DType;
-use foxhunt_data::{Positions, show_moment};
+use foxhunt_data::Positions;
 use foxhunt_device::DeviceChoice;
-use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
 use foxhunt_train::{Config, Market, SetOption};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,8 @@ Examples:
   foxhunt backtest runs/first --out runs/first-again
   foxhunt backtest runs/first --actions runs/first/ledger --out runs/first-replayed
   foxhunt backtest runs/first --data EURUSD_2018.csv --out runs/first-2018
+  foxhunt backtest runs/first --data EURUSD_2018.csv --actions runs/first-2018/ledger --out runs/again
+  foxhunt backtest runs/walk --actions runs/walk/fold_0/ledger --out runs/walk-0-again
   foxhunt backtest runs/many --market eurusd --out runs/many-eurusd
   foxhunt backtest --positions mine.csv --data EURUSD_2018.csv --set market.leverage=2 --out runs/mine"
 )]
@@ -40,8 +42,8 @@ pub(crate) struct BacktestArgs {
     /// Other bars: the whole file is tested, with features normalised as in training
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
-    /// A ledger whose actions are taken again, instead of the members': every number must come out the same
-    #[arg(long, value_name = "LEDGER", conflicts_with = "data")]
+    /// A ledger of the run, a fold or a backtest on --data, whose actions are taken again: every number must come out the same
+    #[arg(long, value_name = "LEDGER")]
     actions: Option<PathBuf>,
     /// A CSV file of stamps and target exposures, taken instead of the members'
     #[arg(long, value_name = "FILE", conflicts_with = "actions")]
@@ -96,6 +98,10 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     let recorded =
         args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
     let config = &trained.config;
+    if let (Some((path, recorded)), true, true) = (&recorded, config.walks(), args.data.is_empty()) {
+        let device = open(args.device)?;
+        return say!("{}", of_walk((run, &args.out), &device, &trained, (path, recorded))?);
+    }
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
     }
@@ -146,70 +152,4 @@ pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<
         note!("note: the members were trained on {trained_on} and are tested on {}", bars.instrument.name);
     }
     Ok(Market::prepare_unseen(bars, config, own)?)
-}
-
-/// The ledger of a folder; says where one is if there is none.
-fn read_ledger(path: &Path) -> Result<Ledger, Failure> {
-    if path.join(foxhunt_ledger::FILLS_FILE).is_file() {
-        return Ok(Ledger::read(path)?);
-    }
-    let at = path.display();
-    let own = path.join(super::finish::LEDGER);
-    Err(Failure::Unusable(if own.is_dir() {
-        format!("{at} is no ledger, but has one: name {}", own.display())
-    } else {
-        format!("{at} is no ledger: name a folder with bars and fills, such as RUN/ledger")
-    }))
-}
-
-/// Refuses a ledger of other bars or another stretch: its actions would mean nothing here.
-fn check_same(recorded: &Ledger, path: &Path, market: &Market, window: &TestWindow) -> Result<(), Failure> {
-    reconcile(recorded).map_err(|e| Failure::Check(format!("{}: {e}", path.display())))?;
-    let theirs = &recorded.header;
-    let close_ns = &market.bars.close_ns;
-    let (start, end) = (close_ns[window.rows.start], close_ns[window.rows.end - 1]);
-    let same_stretch = (theirs.window.start_ns, theirs.window.end_ns) == (start, end);
-    if theirs.data.sha256 == market.bars.source.sha256 && same_stretch {
-        return Ok(());
-    }
-    let span = |(from, to): (i64, i64)| format!("{} to {}", show_moment(from), show_moment(to));
-    Err(Failure::Refused(format!(
-        "{} tells of the {} window of {} ({}, {}), and not of this run's {} window of {} ({}, {}): give a ledger of this run",
-        path.display(),
-        theirs.window.name,
-        theirs.instrument,
-        theirs.data.name,
-        span((theirs.window.start_ns, theirs.window.end_ns)),
-        window.name,
-        market.bars.instrument.name,
-        market.bars.source.path,
-        span((start, end)),
-    )))
-}
-
-/// The recorded actions again, which must give the recorded ledger to the unit.
-fn replay(backtest: &Backtest<'_>, path: &Path, recorded: &Ledger) -> Result<Ledger, Failure> {
-    let again = backtest.replay(recorded)?;
-    let bars = recorded.bars.iter().zip(&again.bars).filter(|(a, b)| a != b).count();
-    let fills = recorded.fills.iter().zip(&again.fills).filter(|(a, b)| a != b).count();
-    let lengths = recorded.bars.len() == again.bars.len() && recorded.fills.len() == again.fills.len();
-    say!(
-        "{} of {} bars and {} of {} fills come out as recorded",
-        again.bars.len() - bars,
-        recorded.bars.len(),
-        again.fills.len() - fills,
-        recorded.fills.len()
-    )?;
-    if bars > 0 || fills > 0 || !lengths {
-        let what = format!("{} is not reproduced: {bars} bars and {fills} fills differ", path.display());
-        return Err(Failure::Check(what));
-    }
-    // Of what stands above the numbers only the program's version may be another.
-    let header = LedgerHeader { program: again.header.program.clone(), ..recorded.header.clone() };
-    if header != again.header {
-        let what =
-            format!("{}: the numbers are reproduced, but its header tells of other rules", path.display());
-        return Err(Failure::Check(what));
-    }
-    Ok(again)
 }

@@ -1,6 +1,6 @@
 use super::{
     place::{check_unwritten, write_new},
-    source::{DataOptions, open_bars, resolve},
+    source::{DataOptions, open_bars, resolve, tell_far_prices},
 };
 use crate::Failure;
 use clap::Subcommand;
@@ -73,6 +73,7 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
                 bars.each(|bar| writer.push(bar))?;
                 Ok(writer.finish().map(|_| ())?)
             })?;
+            tell_far_prices(&bars.heading().source);
             let unused = &bars.heading().source.columns_unused;
             if !unused.is_empty() {
                 note!(

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod act;
+mod again;
 pub(crate) mod backtest;
 pub(crate) mod bench;
 mod columns;

@@ -80,6 +80,7 @@ pub(crate) fn read_metrics(run: &Path) -> Result<Vec<EpochReport>, Failure> {
     let text = place::read(&path)?;
     let line = |(number, line): (usize, &str)| {
         serde_json::from_str(line)
+            .map_err(|e| foxhunt_core::plain_words(&e.to_string()))
             .map_err(|e| Failure::Unusable(format!("{} line {}: {e}", path.display(), number + 1)))
     };
     text.lines().enumerate().map(line).collect()

@@ -2,6 +2,7 @@
 
 use super::place;
 use crate::Failure;
+use foxhunt_checkpoint::{Unsealed, seal, unseal};
 use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::Device;
@@ -79,7 +80,7 @@ impl Setting {
     }
 
     pub(crate) fn write(&self, run: &Path) -> Result<(), Failure> {
-        place::write_json(&run.join(SETTING), self)
+        place::write_whole(&run.join(SETTING), seal(&serde_json::to_string_pretty(self)?).as_bytes())
     }
 
     /// The setting of a run; nothing where it was stopped before it was written.
@@ -91,7 +92,12 @@ impl Setting {
         let damaged = |e: &dyn std::fmt::Display| {
             Failure::Unusable(format!("{} is damaged ({e}): restore it from a copy", path.display()))
         };
-        let setting: Setting = serde_json::from_str(&place::read(&path)?).map_err(|e| damaged(&e))?;
+        let text = match unseal(&place::read(&path)?) {
+            Unsealed::Whole(text) | Unsealed::Plain(text) => text,
+            Unsealed::Damaged => return Err(damaged(&"it is not as it was written")),
+        };
+        let setting: Setting =
+            serde_json::from_str(&text).map_err(|e| damaged(&foxhunt_core::plain_words(&e.to_string())))?;
         setting.dtype().map_err(|e| damaged(&e))?;
         Ok(Some(setting))
     }

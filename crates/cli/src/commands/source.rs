@@ -5,8 +5,8 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_checkpoint::RunFolder;
 use foxhunt_data::{
-    BarStream, Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, StampSide, delimiter,
-    load, presets, sample,
+    BarStream, Bars, DateOrder, DecimalMark, Instrument, LoadOptions, RangePolicy, SourceInfo, StampSide,
+    delimiter, load, presets, sample,
 };
 use foxhunt_train::{Config, Dates, DecimalMarks, SetOption, Size, Stamps};
 use std::path::Path;
@@ -172,7 +172,16 @@ pub(crate) fn load_bars_or(
             Some(before) => before.append(bars)?,
         });
     }
-    Ok(all.unwrap_or_else(sample))
+    let bars = all.unwrap_or_else(sample);
+    tell_far_prices(&bars.source);
+    Ok(bars)
+}
+
+/// Says on stderr which prices are far from those around them: whatever is done with the bars takes them as they stand.
+pub(crate) fn tell_far_prices(source: &SourceInfo) {
+    if let Some(words) = source.far_prices() {
+        note!("note: {}: {words}; they stay as they are: mend the rows if they are wrong", source.path);
+    }
 }
 
 /// The same files or the sample, for bars that are taken one after the other and not held.

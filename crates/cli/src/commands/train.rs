@@ -254,8 +254,8 @@ impl Session {
     }
 
     fn train(&mut self, save_every: Duration, live: bool) -> Result<(), Failure> {
-        // One state is enough to go on from, and leaves the same files however often it was saved on the way.
-        self.folder.set_retention(Retention { states: 1, weights: None });
+        // With two, damage to what was saved last does not end the run.
+        self.folder.set_retention(Retention { states: 2, weights: None });
         let mut progress =
             Progress::new(u64::from(self.config.epochs), u64::from(self.trainer.epochs_done()));
         if live {
@@ -350,6 +350,8 @@ impl Session {
             dtype: self.dtype,
             events: &self.events,
         })?;
+        // Nothing goes on from a finished run, and when states were written on the way depends on the clock: what is left must not.
+        self.folder.set_retention(Retention { states: 1, weights: None });
         self.folder.finish()?;
         Ok(lines)
     }

@@ -18,6 +18,8 @@ pub(crate) struct TrainedRun {
     pub(crate) saves: Vec<Save>,
     /// Of the last fold where the run walked forward, whose windows [`Market::prepare`](foxhunt_train::Market::prepare) gives.
     pub(crate) choices: Vec<Choice>,
+    /// The same of every fold.
+    pub(crate) of_folds: Vec<Choice>,
     /// Configurations that were tried for all choices, of every fold.
     pub(crate) trials: u32,
     /// Storage type of the weights.
@@ -40,8 +42,8 @@ impl TrainedRun {
             let file = selection.display();
             Failure::Unusable(format!("{file} is not as foxhunt wrote it ({what}): restore it from a copy"))
         };
-        let mut choices: Vec<Choice> =
-            serde_json::from_str(&read(&selection)?).map_err(|e| damaged(e.to_string()))?;
+        let mut choices: Vec<Choice> = serde_json::from_str(&read(&selection)?)
+            .map_err(|e| damaged(foxhunt_core::plain_words(&e.to_string())))?;
         let ids = config.member_ids();
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
             return Err(damaged(format!("it must name the members {ids:?}")));
@@ -50,8 +52,10 @@ impl TrainedRun {
         let own = config.member_ids();
         choices.retain(|c| own.contains(&c.member));
         let trials = trials(&choices);
+        let of_folds = choices.clone();
         choices.drain(..choices.len().saturating_sub(config.population));
-        let mut trained = TrainedRun { config, config_text, saves, choices, trials, dtype: DType::F32 };
+        let mut trained =
+            TrainedRun { config, config_text, saves, choices, of_folds, trials, dtype: DType::F32 };
         if let Some(tensor) = trained.weights()?.first().and_then(|w| w.iter().next().map(|(_, t)| t.dtype)) {
             trained.dtype = tensor;
         }

@@ -68,6 +68,10 @@ pub(super) fn settle(
         StampSide::Open => (first, last.saturating_add(times.bar_ns)),
         StampSide::Close => (first.saturating_sub(times.bar_ns), last),
     };
+    let (jumps, edges) = survey.jumps.finish(path, |before, stamp| match times.side {
+        StampSide::Open => stamp,
+        StampSide::Close => before.unwrap_or(i64::MIN).max(stamp.saturating_sub(times.bar_ns)),
+    });
     let source = SourceInfo {
         path: path.to_owned(),
         sha256,
@@ -84,6 +88,8 @@ pub(super) fn settle(
         notes: understood.notes,
         opens_at_previous_close,
         synthetic_opens,
+        jumps,
+        edges,
         repairs: all.repairs,
     };
     let extra = understood.extra;

@@ -1,7 +1,7 @@
 //! What must be known of all rows before the first bar can be made, as running statistics: rows go by, none is kept.
 
 use super::{GridRow, Intake, Settled, Sink, Understood, prices, settle, times::Steps};
-use crate::{error::DataError, load::LoadOptions, moment::show_moment};
+use crate::{bars::mids2, error::DataError, jumps::Jumps, load::LoadOptions, moment::show_moment};
 
 /// Rows in order of time, looked over.
 pub(crate) struct Survey {
@@ -21,6 +21,8 @@ pub(crate) struct Survey {
     pub(super) lowest: Option<(i32, u64)>,
     /// Rows after the first that open at the close before.
     pub(super) opens_at_close: u64,
+    /// Prices far from those around them.
+    pub(super) jumps: Jumps,
     /// Some row has volume.
     pub(super) counted: bool,
     pub(super) repeated: u64,
@@ -47,6 +49,7 @@ impl Survey {
             highest: 0,
             lowest: None,
             opens_at_close: 0,
+            jumps: Jumps::new(),
             counted: false,
             repeated: 0,
             extra: Vec::new(),
@@ -69,6 +72,7 @@ impl Survey {
         } else {
             self.stamps.0 = row.stamp_ns;
         }
+        self.jumps.push(row.line, row.stamp_ns, mids2(row.bid, row.ask));
         self.stamps.1 = row.stamp_ns;
         self.rows += 1;
         self.is_quote = row.ask.is_some();

@@ -8,10 +8,89 @@ use parquet::errors::ParquetError;
 /// Structs and lists in one another that there may be.
 const MAX_DEPTH: usize = 32;
 
-/// Whether a struct of at most `most` bytes is whole: no list in it has more elements than bytes.
-pub(super) fn is_whole(from: impl Read, most: u64) -> bool {
-    const STRUCT: u8 = 12;
-    Compact { from, left: most }.skip(STRUCT, 0).is_ok()
+/// Groups in one another that a schema may have: the crate goes down by calls.
+const MAX_LEVELS: usize = 32;
+/// What the paths of all columns may take up: the crate holds the names of all groups around it for each.
+const MAX_PATHS: usize = 16 << 20;
+/// What a name in a path takes up beside its bytes.
+const NAME_BYTES: usize = 64;
+/// Kinds of values.
+const BINARY: u8 = 8;
+const STRUCT: u8 = 12;
+
+fn refuse<T>(problem: impl Into<String>) -> Result<T, ParquetError> {
+    Err(ParquetError::General(problem.into()))
+}
+
+/// Looks at a directory of at most `most` bytes: no list in it may have more elements than bytes, and its schema must be a tree of
+/// which the crate can make columns in bounded room.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn check_directory(from: impl Read, most: u64) -> Result<(), ParquetError> {
+    let damaged = |_| ParquetError::General("its directory is damaged".into());
+    let mut compact = Compact { from, left: most };
+    let mut last = 0;
+    while let Some((id, kind)) = compact.field(last).map_err(damaged)? {
+        match (id, kind) {
+            (2, 9 | 10) => match compact.elements().map_err(damaged)? {
+                (elements, STRUCT) => Tree::default().read(&mut compact, elements)?,
+                (elements, kind) => {
+                    (0..elements).try_for_each(|_| compact.element(kind, 0)).map_err(damaged)?;
+                }
+            },
+            _ => compact.skip(kind, 1).map_err(damaged)?,
+        }
+        last = id;
+    }
+    Ok(())
+}
+
+/// A schema's tree, depth first, as far as it has been read.
+#[derive(Default)]
+struct Tree {
+    /// Groups that are open: elements of each that are still to come, and the bytes of its path.
+    open: Vec<(u64, usize)>,
+    /// Elements of all open groups that are still to come.
+    pending: u64,
+    /// Bytes of the paths of all columns.
+    paths: usize,
+}
+
+impl Tree {
+    fn read<R: Read>(mut self, compact: &mut Compact<R>, elements: u64) -> Result<(), ParquetError> {
+        let damaged = || ParquetError::General("its schema is damaged".into());
+        for left in (0..elements).rev() {
+            let (name, children) = compact.schema_element().map_err(|_| damaged())?;
+            let above = match self.open.last_mut() {
+                Some((more, path)) => {
+                    *more -= 1;
+                    self.pending -= 1;
+                    *path
+                }
+                None if left + 1 == elements => 0,
+                None => return refuse("its schema has several roots"),
+            };
+            let path = above.saturating_add(NAME_BYTES).saturating_add(name);
+            let children = u64::try_from(children).map_err(|_| damaged())?;
+            if children.checked_add(self.pending).is_none_or(|all| all > left) {
+                return refuse("its schema has groups of more columns than there are");
+            }
+            if children == 0 {
+                self.paths = self.paths.saturating_add(path);
+            } else if self.open.len() == MAX_LEVELS {
+                return refuse(format!("its columns are nested deeper than {MAX_LEVELS} levels"));
+            } else {
+                self.open.push((children, path));
+                self.pending += children;
+            }
+            if self.paths > MAX_PATHS {
+                return refuse(format!("the names of its columns would take up more than {MAX_PATHS} bytes"));
+            }
+            while self.open.pop_if(|(more, _)| *more == 0).is_some() {}
+        }
+        Ok(())
+    }
 }
 
 /// What the header of a page says of its size.
@@ -108,14 +187,13 @@ impl<R: Read> Compact<R> {
             3 => self.pass(1),
             4..=6 => self.unsigned().map(|_| ()),
             7 => self.pass(8),
-            8 => {
+            BINARY => {
                 let bytes = self.unsigned()?;
                 self.pass(bytes)
             }
             9 | 10 => {
-                let byte = self.byte()?;
-                let elements = if byte >> 4 == 15 { self.unsigned()? } else { u64::from(byte >> 4) };
-                (0..elements).try_for_each(|_| self.element(byte & 0x0f, depth))
+                let (elements, kind) = self.elements()?;
+                (0..elements).try_for_each(|_| self.element(kind, depth))
             }
             11 => {
                 let pairs = self.unsigned()?;
@@ -125,7 +203,7 @@ impl<R: Read> Compact<R> {
                     self.element(kinds & 0x0f, depth)
                 })
             }
-            12 => {
+            STRUCT => {
                 let mut last = 0;
                 while let Some((id, kind)) = self.field(last)? {
                     self.skip(kind, depth + 1)?;
@@ -135,6 +213,31 @@ impl<R: Read> Compact<R> {
             }
             _ => Err(no_header()),
         }
+    }
+
+    /// How many elements a list has, and of which kind.
+    fn elements(&mut self) -> Result<(u64, u8), ParquetError> {
+        let byte = self.byte()?;
+        let elements = if byte >> 4 == 15 { self.unsigned()? } else { u64::from(byte >> 4) };
+        Ok((elements, byte & 0x0f))
+    }
+
+    /// Bytes of the name of an element of a schema, and how many elements it is the group of.
+    fn schema_element(&mut self) -> Result<(usize, i64), ParquetError> {
+        let (mut name, mut children, mut last) = (0, 0, 0);
+        while let Some((id, kind)) = self.field(last)? {
+            match (id, kind) {
+                (4, BINARY) => {
+                    let bytes = self.unsigned()?;
+                    name = usize::try_from(bytes).map_err(|_| no_header())?;
+                    self.pass(bytes)?;
+                }
+                (5, 5) => children = self.signed()?,
+                _ => self.skip(kind, 2)?,
+            }
+            last = id;
+        }
+        Ok((name, children))
     }
 
     /// Passes over an element, which takes up a byte at least, so that a header's end bounds their number.
@@ -170,7 +273,7 @@ mod tests {
         assert!(read(&[0x19, 0xf3, 0xff, 0xff, 0xff, 0xff, 0x7f], 99).is_err());
         assert!(read(&[0x1c; 99], 99).is_err());
         // A list of two billion truths, which some readers take to need no bytes.
-        assert!(is_whole(&[0x19, 0x21, 0x01, 0x02, 0x00][..], 5));
-        assert!(!is_whole(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00][..], 8));
+        assert!(check_directory(&[0x19, 0x21, 0x01, 0x02, 0x00][..], 5).is_ok());
+        assert!(check_directory(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00][..], 8).is_err());
     }
 }

@@ -108,9 +108,14 @@ pub(crate) fn stamps(
     }
     let mut sniffer = Sniffer::default();
     let mut seen = 0;
+    // The row that is told of: the first whose order is not that of those before it.
+    let mut mixed = None;
     let problem = loop {
-        for row in head.rows.iter().skip(seen) {
+        for (at, row) in head.rows.iter().enumerate().skip(seen) {
             sniffer.look(&stamp_text(row, &head.columns));
+            if mixed.is_none() && sniffer.is_mixed() {
+                mixed = Some(at);
+            }
         }
         seen = head.rows.len();
         match sniffer.verdict(options.date_order) {
@@ -137,8 +142,10 @@ pub(crate) fn stamps(
             }
         }
     };
-    let (line, text) =
-        head.rows.front().map_or((1, String::new()), |r| (r.line, stamp_text(r, &head.columns)));
+    let (line, text) = head
+        .rows
+        .get(mixed.unwrap_or(0))
+        .map_or((1, String::new()), |r| (r.line, stamp_text(r, &head.columns)));
     let fix = "say date_order, or write stamps like 2017-01-31 22:00:00";
     Err(DataError::cell(&origin.path, (line, "timestamp"), &text, problem, fix))
 }

@@ -86,8 +86,10 @@ fn ungrouped(whole: &str, group: char) -> Option<String> {
 /// Collects what the numbers of a file say about their style.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
-    point: bool,
-    comma: bool,
+    /// Numbers with a decimal point, and those of them that group no thousands by it.
+    point: u64,
+    sure_point: u64,
+    comma: u64,
     /// `1,085`: a thousand or one and a bit.
     unclear: bool,
 }
@@ -105,22 +107,31 @@ impl Style {
         };
         match (points, commas) {
             (0, 0) => {}
-            (1, 0) => self.point = true,
-            (_, 0) => self.comma |= group_like('.'),
+            (1, 0) => {
+                self.point += 1;
+                self.sure_point += u64::from(!group_like('.'));
+            }
+            (_, 0) => self.comma += u64::from(group_like('.')),
             (0, 1) if group_like(',') => self.unclear = true,
-            (0, 1) => self.comma = true,
-            (0, _) => self.point |= group_like(','),
-            _ if text.rfind('.') > text.rfind(',') => self.point = true,
-            _ => self.comma = true,
+            (0, 1) => self.comma += 1,
+            (0, _) => {
+                self.point += u64::from(group_like(','));
+                self.sure_point += u64::from(group_like(','));
+            }
+            _ if text.rfind('.') > text.rfind(',') => {
+                self.point += 1;
+                self.sure_point += 1;
+            }
+            _ => self.comma += 1,
         }
     }
 
     /// The style, or `None` where numbers like `1,085` are all there is. A single point may group thousands where others
-    /// show decimal commas.
+    /// show decimal commas. Where both are sure the more common one is right, so that a cell that is damaged is refused where it stands.
     pub(crate) fn mark(self) -> Option<DecimalMark> {
         match self {
-            Self { comma: true, .. } => Some(DecimalMark::Comma),
-            Self { point: false, unclear: true, .. } => None,
+            Self { comma, sure_point, .. } if comma > 0 && comma >= sure_point => Some(DecimalMark::Comma),
+            Self { point: 0, unclear: true, .. } => None,
             _ => Some(DecimalMark::Point),
         }
     }
@@ -180,6 +191,8 @@ mod tests {
         assert_eq!(mark(&["1,085", "12.5"]), Some(DecimalMark::Point));
         assert_eq!(mark(&["1,085", "1,234,567"]), Some(DecimalMark::Point));
         assert_eq!(mark(&["0,123"]), Some(DecimalMark::Comma));
+        assert_eq!(mark(&["1.0852", "1,0852", "1.0853"]), Some(DecimalMark::Point));
+        assert_eq!(mark(&["1,0852", "1.0852", "1,0853"]), Some(DecimalMark::Comma));
         assert_eq!(mark(&["1,085"]), None);
     }
 }

@@ -99,15 +99,17 @@ fn table<R: ChunkReader + 'static>(
         return Err(damaged(origin, "its directory points outside the file"));
     }
     let metadata = reader.metadata().file_metadata();
-    let fields = metadata.schema_descr().root_schema().get_fields();
+    let root = metadata.schema_descr().root_schema();
+    let fields = root.get_fields();
     let (read, unread): (Vec<_>, Vec<_>) = fields.iter().cloned().partition(|field| is_read(field));
     let mut names = Row::default();
     read.iter().for_each(|field| names.push(field.name()));
     let kinds = read.iter().map(|field| kind(field.get_basic_info().logical_type_ref())).collect();
     let unread = unread.iter().map(|field| field.name().to_owned()).collect();
     let mut facts = Facts { format: "Parquet".into(), names: Some(names), unread, ..Facts::default() };
+    // The name of the root is whatever who wrote the file chose, and the projection's must be the same.
     let schema =
-        Type::group_type_builder("bars").with_fields(read).build().map_err(|e| damaged(origin, e))?;
+        Type::group_type_builder(root.name()).with_fields(read).build().map_err(|e| damaged(origin, e))?;
     let keys = metadata.key_value_metadata().into_iter().flatten();
     if let Some(text) = keys.filter(|k| k.key == METADATA_KEY).find_map(|k| k.value.as_deref()) {
         let about = About::from_text(text).map_err(|e| damaged(origin, format!("{METADATA_KEY}: {e}")))?;

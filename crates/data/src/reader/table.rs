@@ -20,7 +20,9 @@ use crate::{
     stamp::{self, StampFormat},
 };
 
-/// What to do about a price or volume that is no number.
+/// What to do about a volume that is no number.
+const MISSING_VOLUME: &str = "mend the cell, or leave it empty: then none was traded";
+/// What to do about a price that is no number.
 const MISSING_PRICE: &str = "mend the cell or remove the row; missing prices are never filled in";
 /// What to do about a value of another column that is no number.
 const MISSING_EXTRA: &str = "mend the cell, or leave it empty: then the last value before it holds";
@@ -157,8 +159,9 @@ impl Table<'_, '_> {
         (side, field): (&str, &str),
         at: usize,
     ) -> Result<(Decimal, bool), DataError> {
+        let fix = if field == "volume" { MISSING_VOLUME } else { MISSING_PRICE };
         numbers::number(row.cell(at), self.head.mark)
-            .ok_or_else(|| self.no_number(row, &format!("{side}{field}"), at, MISSING_PRICE))
+            .ok_or_else(|| self.no_number(row, &format!("{side}{field}"), at, fix))
     }
 
     /// The refusal of a cell; `fix` is what to do where nothing about it tells more.

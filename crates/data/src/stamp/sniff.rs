@@ -52,10 +52,18 @@ impl Sniffer {
                 },
             });
         }
-        if let Some(w) = written.filter(|w| !w.year_first) {
-            self.day_first |= w.date[0] > 12;
-            self.month_first |= w.date[1] > 12;
+        // What is a date in neither order, such as 99.99.2017, tells nothing of the others: it is refused where it stands.
+        if let Some([first, second, _]) = written.filter(|w| !w.year_first).map(|w| w.date) {
+            let (day, month) = (13..=31, 1..=12);
+            self.day_first |= day.contains(&first) && month.contains(&second);
+            self.month_first |= day.contains(&second) && month.contains(&first);
         }
+    }
+
+    /// Whether some stamps are day-first and others month-first.
+    pub(crate) fn is_mixed(&self) -> bool {
+        let unclear = matches!(self.first, Some(Verdict::Unclear { .. }));
+        unclear && (self.day_first || self.dotted) && self.month_first
     }
 
     /// What all stamps say; `given` is the order that the caller says.
@@ -76,9 +84,7 @@ impl Sniffer {
         match (self.day_first || self.dotted, self.month_first) {
             (true, false) => known(DateOrder::DayFirst),
             (false, true) => known(DateOrder::MonthFirst),
-            (true, true) => {
-                Verdict::Wrong("is among dates that are day-first and dates that are month-first".into())
-            }
+            (true, true) => Verdict::Wrong("is of another order than the dates before it".into()),
             (false, false) => Verdict::Unclear { zoned },
         }
     }
@@ -98,7 +104,8 @@ pub(crate) fn order_by_steps<'a>(
         let mut before: Option<i64> = None;
         let mut longest = 0;
         for text in stamps.clone() {
-            let (ns, _) = parse(text, format, &TimeZone::UTC, Before::default()).ok()?;
+            // What is no date is refused where it stands.
+            let Ok((ns, _)) = parse(text, format, &TimeZone::UTC, Before::default()) else { continue };
             longest = longest.max(before.map_or(0, |b| ns.abs_diff(b)));
             before = Some(ns);
         }

@@ -141,14 +141,52 @@ fn jumps_like_splits() {
     let bars = read(&text);
     let look = inspect(&bars);
     assert_eq!(
-        look.split_like.iter().map(|j| (j.row, j.ratio())).collect::<Vec<_>>(),
+        look.source.jumps.iter().map(|j| (j.row, j.label())).collect::<Vec<_>>(),
         [(100, "2:1".to_owned())]
     );
     // It is said, and the bars stay as they are.
     assert!(
-        look.to_string()
-            .contains("splits      1 jumps look like unadjusted ones: 2:1 at 2020-04-10T00:00:00Z")
+        look.to_string().contains(
+            "splits      1 jumps look like unadjusted ones: 2:1 at 2020-04-10T00:00:00Z (line 102)"
+        )
     );
     assert!(foxhunt_data::plot(&bars, &look).contains("class=\"jump\""));
     assert!(bars.bid.close[100] * 2 - bars.bid.close[99] < 2_000);
+}
+
+#[test]
+fn prices_far_from_those_around_them() {
+    let row = |i: i64, [o, h, l, c]: [f64; 4]| {
+        format!("{},{o:.3},{h:.3},{l:.3},{c:.3},1000\n", 1_577_836_800 + i * 3_600)
+    };
+    let around = |i: i64| 1.06 + (i % 7) as f64 / 1_000.0;
+    let usual = |i: i64| [around(i); 4];
+    // The fiftieth bar, in line 52, has a high of 9.9; from the hundredth on the unit is another.
+    let text: String = (0..200)
+        .map(|i| match i {
+            50 => row(i, [around(i), 9.9, around(i), around(i)]),
+            100.. => row(i, usual(i).map(|p| p * 1_000.0)),
+            _ => row(i, usual(i)),
+        })
+        .collect();
+    let bars = read(&format!("{HEAD}{text}"));
+    let told = bars.source.far_prices().unwrap();
+    assert_eq!(
+        told,
+        "2 prices are far from those around them: high x 9.33 at 2020-01-03T02:00:00Z (line 52), close x 1001 at \
+         2020-01-05T04:00:00Z (line 102)"
+    );
+    let look = inspect(&bars).to_string();
+    assert!(look.contains("far prices  2 are far from those around them: high x 9.33"), "{look}");
+    assert!(look.contains("splits      no jump looks like one"), "{look}");
+    // They stay as they are.
+    assert_eq!((bars.bid.high[50], bars.bid.close[100] / bars.bid.close[93]), (1_980_000, 1_000));
+    let quiet: String = (0..200).map(|i| row(i, usual(i))).collect();
+    let bars = read(&format!("{HEAD}{quiet}"));
+    assert_eq!(bars.source.far_prices(), None);
+    // One file after another: the unit changes between them, and the line is the second file's.
+    let later: String = (200..300).map(|i| row(i, usual(i).map(|p| p * 1_000.0))).collect();
+    let both = bars.append(read(&format!("{HEAD}{later}"))).unwrap();
+    let jumps: Vec<_> = both.source.jumps.iter().map(|j| (j.row, j.line, j.label())).collect();
+    assert_eq!(jumps, [(200, 2, "close x 1001".to_owned())]);
 }

@@ -105,7 +105,7 @@ fn numbers(c: &Config) -> Vec<Number> {
         number("market.participation_cap", m.participation_cap, 0.0001, 1.0),
         number("market.ruin", m.ruin, 0.01, 0.9999),
         or_zero("market.stop_atr", m.stop_atr, 0.01, 1000.0),
-        or_zero("market.start_cash", m.start_cash, 1.0, 1e15),
+        or_zero("market.start_cash", m.start_cash, 1.0, 9e9),
     ]
 }
 

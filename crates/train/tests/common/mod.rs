@@ -56,6 +56,8 @@ pub fn waves(rows: usize) -> Bars {
             notes: Vec::new(),
             opens_at_previous_close: rows as u64,
             synthetic_opens: true,
+            jumps: Vec::new(),
+            edges: None,
             repairs: Repairs::default(),
         },
     }

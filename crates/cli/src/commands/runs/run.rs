@@ -152,6 +152,7 @@ impl Run {
         match serde_json::from_str(&text) {
             Ok(value) => Some(value),
             Err(e) => {
+                let e = foxhunt_core::plain_words(&e.to_string());
                 self.problems.push(format!("{name} is not as foxhunt wrote it ({e})"));
                 None
             }

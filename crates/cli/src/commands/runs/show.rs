@@ -12,6 +12,7 @@ use crate::{
     },
 };
 use clap::Args;
+use foxhunt_checkpoint::{CHECKPOINTS, CONFIG, METRICS, RUN};
 use foxhunt_data::show_moment;
 use foxhunt_train::DataConfig;
 use std::{fs, path::PathBuf};
@@ -39,6 +40,10 @@ pub(crate) struct ShowArgs {
 pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     fs::read_dir(&args.run).map_err(|e| place::unreadable_folder(&args.run, &e))?;
     let run = Run::read(&args.run);
+    // A damaged run is shown as far as it can be read; what has nothing of a run is none.
+    if ![RUN, CONFIG, METRICS, CHECKPOINTS].iter().any(|name| args.run.join(name).exists()) {
+        return Err(Failure::Unusable(run.problems.join("; ")));
+    }
     let changed = run.config.as_ref().map(from_defaults).transpose()?;
     if args.json {
         let mut value = as_json(&run);

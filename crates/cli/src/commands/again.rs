@@ -1,0 +1,139 @@
+//! A ledger's recorded actions again, on the stretch that it tells of: every number must come out as recorded.
+
+use super::{
+    finish::Chosen,
+    folds::{Walk, is_account},
+    report::Paper,
+    source::load_own_bars,
+    trained::TrainedRun,
+};
+use crate::Failure;
+use foxhunt_backtest::{Backtest, TestWindow};
+use foxhunt_data::show_moment;
+use foxhunt_device::Device;
+use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
+use foxhunt_train::Market;
+use std::path::Path;
+
+/// The ledger of one of a run's folds, or of its account through all, again.
+pub(super) fn of_walk(
+    (run, out): (&Path, &Path),
+    device: &Device,
+    trained: &TrainedRun,
+    (path, recorded): (&Path, &Ledger),
+) -> Result<String, Failure> {
+    let config = &trained.config;
+    let markets = Market::folds(load_own_bars(run, config)?, config)?;
+    let choices = &trained.of_folds;
+    let walk =
+        Walk { device, dtype: trained.dtype, config, markets: &markets, saves: &trained.saves, choices };
+    let whole = walk.window()?;
+    let is_of = |market: &Market, window: &TestWindow| stretch(market, window) == told(recorded);
+    let last = markets.last().ok_or_else(|| Failure::Unusable("a run without folds".into()))?;
+    let fold = markets.iter().position(|m| is_of(m, &TestWindow::test(m)));
+    let (market, window) = match fold {
+        _ if is_account(recorded) => (last, whole),
+        Some(number) => (&markets[number], TestWindow::test(&markets[number])),
+        None => (last, TestWindow::test(last)),
+    };
+    check_same(recorded, path, market, &window)?;
+    if is_account(recorded) {
+        return walk.account_again(out, |b| replay(b, path, recorded), &trained.config_text);
+    }
+    let own: Vec<_> = choices.iter().filter(|c| c.fold == fold).cloned().collect();
+    let members = Chosen::after(&trained.saves, &own, trained.trials)?;
+    let backtest = Backtest::new(device, trained.dtype, config, market, window)?;
+    let ledger = replay(&backtest, path, recorded)?;
+    std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
+    let written = members.paper(&Paper {
+        folder: out,
+        run: Some(run),
+        backtest: &backtest,
+        ledger: &ledger,
+        given: None,
+        folds: &[],
+        config_text: &trained.config_text,
+    })?;
+    Ok(written.text)
+}
+
+/// The ledger of a folder; says where one is if there is none.
+pub(super) fn read_ledger(path: &Path) -> Result<Ledger, Failure> {
+    if path.join(foxhunt_ledger::FILLS_FILE).is_file() {
+        return Ok(Ledger::read(path)?);
+    }
+    let at = path.display();
+    let own = path.join(super::finish::LEDGER);
+    Err(Failure::Unusable(if own.is_dir() {
+        format!("{at} is no ledger, but has one: name {}", own.display())
+    } else {
+        format!("{at} is no ledger: name a folder with bars and fills, such as RUN/ledger")
+    }))
+}
+
+/// Refuses a ledger of other bars or another stretch: its actions would mean nothing here.
+pub(super) fn check_same(
+    recorded: &Ledger,
+    path: &Path,
+    market: &Market,
+    window: &TestWindow,
+) -> Result<(), Failure> {
+    reconcile(recorded).map_err(|e| Failure::Check(format!("{}: {e}", path.display())))?;
+    let theirs = &recorded.header;
+    if theirs.data.sha256 == market.bars.source.sha256 && told(recorded) == stretch(market, window) {
+        return Ok(());
+    }
+    let span = |(from, to): (i64, i64)| format!("{} to {}", show_moment(from), show_moment(to));
+    Err(Failure::Refused(format!(
+        "{} tells of the {} window of {} ({}, {}), and not of the {} window of {} ({}, {}) that is asked for: give a ledger of \
+         this run, or with --data the file that it was made on",
+        path.display(),
+        theirs.window.name,
+        theirs.instrument,
+        theirs.data.name,
+        span(told(recorded)),
+        window.name,
+        market.bars.instrument.name,
+        market.bars.source.path,
+        span(stretch(market, window)),
+    )))
+}
+
+/// The recorded actions again, which must give the recorded ledger to the unit.
+pub(super) fn replay(backtest: &Backtest<'_>, path: &Path, recorded: &Ledger) -> Result<Ledger, Failure> {
+    let again = backtest.replay(recorded)?;
+    let bars = recorded.bars.iter().zip(&again.bars).filter(|(a, b)| a != b).count();
+    let fills = recorded.fills.iter().zip(&again.fills).filter(|(a, b)| a != b).count();
+    let lengths = recorded.bars.len() == again.bars.len() && recorded.fills.len() == again.fills.len();
+    say!(
+        "{} of {} bars and {} of {} fills come out as recorded",
+        again.bars.len() - bars,
+        recorded.bars.len(),
+        again.fills.len() - fills,
+        recorded.fills.len()
+    )?;
+    if bars > 0 || fills > 0 || !lengths {
+        let what = format!("{} is not reproduced: {bars} bars and {fills} fills differ", path.display());
+        return Err(Failure::Check(what));
+    }
+    // Of what stands above the numbers only the program's version may be another.
+    let header = LedgerHeader { program: again.header.program.clone(), ..recorded.header.clone() };
+    if header != again.header {
+        let what =
+            format!("{}: the numbers are reproduced, but its header tells of other rules", path.display());
+        return Err(Failure::Check(what));
+    }
+    Ok(again)
+}
+
+/// When the first and the last bar of a window close.
+fn stretch(market: &Market, window: &TestWindow) -> (i64, i64) {
+    let close_ns = &market.bars.close_ns;
+    (close_ns[window.rows.start], close_ns[window.rows.end - 1])
+}
+
+/// When the first and the last bar close that a ledger tells of.
+fn told(ledger: &Ledger) -> (i64, i64) {
+    let window = &ledger.header.window;
+    (window.start_ns, window.end_ns)
+}
