@@ -1,12 +1,14 @@
 //! What a training run is: every number that decides it, with its default.
 
 mod check;
+mod cost;
 mod groups;
 mod keys;
 mod markets;
 mod walk_forward;
 mod windows;
 
+pub use cost::Cost;
 pub use groups::{Group, Policy};
 pub use keys::{documented, nearest_key, schema};
 pub use markets::{MARKET_IDS, MarketData};
@@ -272,7 +274,8 @@ pub struct LearnConfig {
     pub explore_epochs: f64,
 }
 
-/// The account.
+/// The account, and costs where they are not the instrument's own. Of several instruments each may have keys of its own:
+/// `market` in its table of `data.markets`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarketConfig {
@@ -290,6 +293,17 @@ pub struct MarketConfig {
     pub orders: Orders,
     /// Starting cash in quote currency; the instrument's own where 0.
     pub start_cash: f64,
+    /// Half of the spread in basis points of the close, instead of the instrument's rate, least half-spread and share of
+    /// ATR24; "own" leaves those. Bars with a bid and an ask side have their own spread, and refuse it.
+    pub half_spread_bp: Cost,
+    /// Fee of fills that take liquidity, basis points of the notional; "own" is the instrument's.
+    pub taker_fee_bp: Cost,
+    /// Fee of fills that make liquidity, basis points of the notional, a rebate below 0; "own" is the instrument's.
+    pub maker_fee_bp: Cost,
+    /// What a year of a long position costs, basis points; below 0 it earns. "own" is the instrument's.
+    pub financing_long_bp: Cost,
+    /// What a year of a short position costs, basis points; below 0 it earns. "own" is the instrument's.
+    pub financing_short_bp: Cost,
 }
 
 impl FeaturesConfig {
@@ -396,6 +410,11 @@ impl Config {
                 stop_atr: 0.0,
                 orders: Orders::All,
                 start_cash: 0.0,
+                half_spread_bp: Cost::Own,
+                taker_fee_bp: Cost::Own,
+                maker_fee_bp: Cost::Own,
+                financing_long_bp: Cost::Own,
+                financing_short_bp: Cost::Own,
             },
         }
     }
@@ -550,6 +569,9 @@ fn as_written(slot: &toml::Value, value: toml::Value) -> toml::Value {
 
 /// Overwrites a value that is there; what is wrong otherwise.
 fn set_key(root: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    if let Some(of_market) = key.strip_prefix(markets::LIST) {
+        return markets::set(root, of_market, value);
+    }
     let missing = |root: &toml::Table, place: &str, inside: &toml::Table| {
         let keys: Vec<&str> = inside.keys().map(String::as_str).collect();
         let place = if place.is_empty() { "the configuration" } else { place };
@@ -581,13 +603,7 @@ fn set_key(root: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), 
             let keys: Vec<&str> = inside.keys().map(String::as_str).collect();
             return Err(format!("{key} is a group of keys: set one of them ({})", keys.join(", ")));
         }
-        Some(slot) => {
-            let value = as_written(slot, value);
-            if slot.type_str() != value.type_str() {
-                return Err(format!("{key} is {value}: it must be {}", kind(slot)));
-            }
-            value
-        }
+        Some(slot) => fitting(key, slot, value)?,
     };
     let mut at = root;
     for part in groups {
@@ -598,6 +614,23 @@ fn set_key(root: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), 
     }
     at.insert((*last).to_owned(), value);
     Ok(())
+}
+
+/// A value of `key` in the type that its slot has, or what it must be.
+fn fitting(key: &str, slot: &toml::Value, value: toml::Value) -> Result<toml::Value, String> {
+    let value = as_written(slot, value);
+    if cost::KEYS.contains(&key) {
+        return match value {
+            toml::Value::Integer(bp) => Ok(toml::Value::Float(bp as f64)),
+            toml::Value::Float(_) => Ok(value),
+            toml::Value::String(ref word) if word == cost::OWN => Ok(value),
+            _ => Err(format!("{key} is {value}: it must be a number, or \"{}\"", cost::OWN)),
+        };
+    }
+    if slot.type_str() != value.type_str() {
+        return Err(format!("{key} is {value}: it must be {}", kind(slot)));
+    }
+    Ok(value)
 }
 
 /// The type of a value in words, with it as an example.
@@ -691,6 +724,39 @@ mod tests {
         ] {
             let said = c(set).unwrap_err().to_string();
             assert!(said.contains(words), "{said}");
+        }
+    }
+
+    #[test]
+    fn costs_are_the_instruments_own_or_given() {
+        let c = |file: &str, set: &[String]| {
+            Config::resolve(Some(("a.toml", file)), None, set).map_err(|e| e.to_string())
+        };
+        assert_eq!(c("", &[]).unwrap().market.taker_fee_bp, Cost::Own);
+        let file = "[market]\ntaker_fee_bp = 2\nhalf_spread_bp = 0.25\nmaker_fee_bp = 'own'";
+        let given =
+            c(file, &["market.half_spread_bp=own".into(), "market.maker_fee_bp=-0.5".into()]).unwrap();
+        let m = &given.market;
+        assert_eq!(
+            (m.taker_fee_bp, m.half_spread_bp, m.maker_fee_bp),
+            (Cost::Bp(2.0), Cost::Own, Cost::Bp(-0.5))
+        );
+        assert_eq!(c(&given.to_toml().unwrap(), &[]).unwrap(), given);
+        assert_eq!((Cost::Bp(0.25).e7_or(7), Cost::Own.e7_or(7), Cost::Bp(0.0).e7_or(7)), (250, 7, 0));
+        for (file, words) in [
+            (
+                "taker_fee_bp = 'none'",
+                "a.toml, line 2: market.taker_fee_bp is \"none\": it must be a number, or \"own\"",
+            ),
+            (
+                "taker_fee_bp = true",
+                "a.toml, line 2: market.taker_fee_bp is true: it must be a number, or \"own\"",
+            ),
+            ("taker_fee_bp = 1001", "market.taker_fee_bp is 1001: it must be -1000 to 1000"),
+            ("half_spread_bp = nan", "market.half_spread_bp is NaN: it must be 0 to 1000"),
+        ] {
+            let said = c(&format!("[market]\n{file}"), &[]).unwrap_err();
+            assert!(said.contains(words), "{file}: {said}");
         }
     }
 
