@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::input::{ReportError, ReportInput};
 use crate::section::over_time_rows;
-use crate::view::{MemberView, PartView, View, Views};
+use crate::view::{Accounts, MemberView, PartView, View, Views};
 
 /// Version of the layout of [`figures`].
 pub const FORMAT: u32 = 1;
@@ -38,7 +38,7 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
     });
     let baselines = views.baselines.iter().map(|view| {
         let mut line = strategy(view, true);
-        line.insert("how".into(), json!(view.own_words(&views.agent).join(" ")));
+        line.insert("how".into(), json!(view.own_words(&views.agent.accounts).join(" ")));
         Value::Object(line)
     });
     let folds = views.folds.iter().enumerate().map(|(number, f)| {
@@ -80,8 +80,21 @@ pub(crate) fn part(part: &PartView<'_>) -> Map<String, Value> {
     out
 }
 
+/// Accounts of no one ledger.
+pub(crate) fn accounts(of: &Accounts) -> Map<String, Value> {
+    members(of, |member, out| out.extend(detail::of_series(of, member)), true)
+}
+
 /// Members of one ledger; `whole` with what is not needed of a stress line.
 fn strategy(view: &View<'_>, whole: bool) -> Map<String, Value> {
+    members(view, |member, out| out.extend(detail::of_member(view, member)), whole)
+}
+
+fn members(
+    view: &Accounts,
+    more: impl Fn(&MemberView, &mut Map<String, Value>),
+    whole: bool,
+) -> Map<String, Value> {
     let members = view.members.iter().map(|member| {
         let mut out = Map::from_iter([
             ("label".to_owned(), json!(member.label)),
@@ -91,7 +104,7 @@ fn strategy(view: &View<'_>, whole: bool) -> Map<String, Value> {
             out.insert("attribution".into(), attribution(&member.lines));
             out.insert("drawdown_closes".into(), drawdown(drawdown_closes(&member.series)));
             out.insert("drawdown_worst".into(), drawdown(drawdown_worst(&member.series)));
-            out.extend(detail::of_member(view, member));
+            more(member, &mut out);
         }
         Value::Object(out)
     });
@@ -138,7 +151,7 @@ fn drawdown(found: Option<Drawdown>) -> Value {
 }
 
 /// The stationary block bootstrap of the shown member.
-fn over_time(view: &View<'_>) -> Value {
+fn over_time(view: &Accounts) -> Value {
     let row = |row: crate::section::TimeRow| {
         let value = match row.interval {
             Ok(i) => json!({ "low": i.low, "high": i.high, "level": i.level, "mean_block": i.mean_block,
@@ -147,11 +160,11 @@ fn over_time(view: &View<'_>) -> Value {
         };
         (row.key.to_owned(), value)
     };
-    over_time_rows(view.shown(), view.ledger.header.seed).into_iter().map(row).collect()
+    over_time_rows(view.shown(), view.seed).into_iter().map(row).collect()
 }
 
 /// The spread over members of every metric.
-fn over_all(view: &View<'_>) -> Value {
+fn over_all(view: &Accounts) -> Value {
     let keys = view.shown().summary.iter().map(|named| named.key);
     keys.map(|key| {
         let value = match over_members(&view.figures(key)) {

@@ -65,6 +65,16 @@ impl Units {
         }
     }
 
+    /// Money alone, of no one instrument.
+    pub(crate) fn of_money(currency: &str, exponent: u32) -> Self {
+        Self { currency: currency.to_owned(), exponent: exponent.min(18) as usize, price: None }
+    }
+
+    /// k, where money is counted in 10^-k of the currency.
+    pub(crate) fn exponent(&self) -> usize {
+        self.exponent
+    }
+
     /// Money to the last unit, without the currency: `−1,234.567890`.
     pub(crate) fn money_exact(&self, units: i128) -> String {
         fixed(units, self.exponent)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use foxhunt_ledger::{Ledger, ReconcileError};
+use foxhunt_ledger::{CombineError, Ledger, ReconcileError};
 
 /// Everything a report shows.
 #[derive(Clone, Copy, Debug)]
@@ -60,8 +60,8 @@ pub struct MarketLine {
     pub name: String,
     /// Windows, choice and backtest; of a walk-forward run the account through all test windows.
     pub part: PartLine,
-    /// Buy and hold over the same window at equal costs.
-    pub hold: Ledger,
+    /// Baselines over the same window at equal costs, buy and hold first.
+    pub baselines: Vec<Ledger>,
 }
 
 /// How one member's training went.
@@ -101,6 +101,13 @@ pub enum ReportError {
         /// Where.
         #[source]
         source: ReconcileError,
+    },
+    /// The account through all instruments contradicts the ledgers that it is the sum of.
+    #[error("the account through all instruments does not add up")]
+    Combine {
+        /// Where.
+        #[source]
+        source: CombineError,
     },
     /// The file system refused.
     #[error("cannot write {path}")]

@@ -15,7 +15,7 @@ use crate::section;
 use crate::view::{View, Views};
 
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+pub(crate) const SCRIPT: &str = include_str!("script.js");
 
 /// Writes the report to a file, which appears whole, by rename.
 ///
@@ -58,7 +58,7 @@ pub fn shell(title: &str, style: &str, body: &Markup) -> Markup {
 }
 
 /// The same with a script of our own; its hash in the policy keeps any other from running.
-fn scripted(title: &str, style: &str, script: Option<&str>, body: &Markup) -> Markup {
+pub(crate) fn scripted(title: &str, style: &str, script: Option<&str>, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -90,9 +90,10 @@ fn page(views: &Views<'_>, input: &ReportInput<'_>) -> Markup {
             }
         }
         main {
+            (section::headline(agent, baselines))
+            (equity(agent, baselines))
             (section::summary(agent, baselines))
             (section::intervals(agent))
-            (equity(agent, baselines))
             @if let Some(folds) = section::folds(folds) { (folds) }
             @if let Some(months) = section::months(agent) { (months) }
             (section::rolling(agent, baselines))

@@ -62,6 +62,7 @@ fn it_holds_every_part_and_loads_nothing() {
     let text = page(&agent(), &[hold()]);
     for part in [
         "summary",
+        "figures",
         "equity",
         "months",
         "rolling",
@@ -79,6 +80,8 @@ fn it_holds_every_part_and_loads_nothing() {
     ] {
         assert!(text.contains(&format!("<section id=\"{part}\">")), "{part}");
     }
+    // A place on the page is no other page.
+    let text = text.replace("href=\"#", "");
     for loader in ["http:", "https:", "src=", "href=", "url(", "@import", "<script ", "<link", "<img"] {
         assert!(!text.contains(loader), "{loader}");
     }
@@ -356,7 +359,7 @@ fn instruments_stand_in_one_table() {
             ledger: Synth { bars: 900, seed, ..Synth::default() }.ledger(),
             member,
         },
-        hold: hold(),
+        baselines: vec![hold()],
     };
     let markets = [line("eur", 1, 1), line("xbt", 5, 0)];
     let input =
@@ -370,7 +373,7 @@ fn instruments_stand_in_one_table() {
     ] {
         assert!(text.contains(part), "{part}");
     }
-    assert!(!text.contains("<script") && !text.contains("http://") && !text.contains("https://"));
+    assert!(!text.contains("src=") && !text.contains("http://") && !text.contains("https://"));
     let json = market_figures(&input).unwrap();
     let own = |k: usize| {
         let l = &markets[k].part.ledger;
@@ -386,6 +389,32 @@ fn instruments_stand_in_one_table() {
         (&json["markets"][1]["name"], &json["markets"][1]["page"]),
         (&"xbt".into(), &"xbt/report.html".into())
     );
+    // One account through both: the sum of the chosen members' equities, beside the sum of both buy and holds.
+    let account = &json["account"];
+    let ends =
+        markets.iter().map(|m| m.part.ledger.bars_of(m.part.member).last().unwrap().equity).sum::<i64>();
+    let start = 2 * markets[0].part.ledger.header.start_cash;
+    let grown = ends as f64 / start as f64 - 1.0;
+    assert!((account["members"][0]["metrics"]["total_return"].as_f64().unwrap() - grown).abs() < 1e-12);
+    assert_eq!(account["members"][0]["attribution"]["change_in_equity"].as_i64().unwrap(), ends - start);
+    assert_eq!(
+        (&account["start_cash"], &account["shown"]),
+        (&start.into(), &"the chosen of each instrument".into())
+    );
+    assert_eq!(account["baselines"][0]["name"], "buy and hold");
+    assert!(text.contains("<section id=\"account\">") && text.contains("<section id=\"account-equity\">"));
+    // With the same members everywhere each has an account, and the chosen one is shown.
+    let mut shared = markets.clone();
+    shared[0].part.member = 0;
+    let json = market_figures(&MarketsInput { markets: &shared, ..input }).unwrap();
+    assert_eq!(json["account"]["members"].as_array().unwrap().len(), 3);
+    assert_eq!(json["account"]["shown"], json["account"]["members"][0]["label"]);
+    // Two currencies have no sum, which is said with both.
+    shared[1].part.ledger.header.quote_currency = "JPY".into();
+    let input = MarketsInput { markets: &shared, ..input };
+    let text = render_markets(&input).unwrap();
+    assert!(text.contains("There is none: EUR/USD is counted in USD and EUR/USD in JPY"));
+    assert!(market_figures(&input).unwrap()["account"]["none"].as_str().unwrap().contains("JPY"));
     // A ledger that contradicts itself is told with its instrument.
     let mut broken = markets.clone();
     broken[1].part.ledger.bars[5].cash += 1;

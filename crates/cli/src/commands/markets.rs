@@ -35,7 +35,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
 }
 
 fn line(name: &str, markets: &[Market], tested: Tested) -> Option<MarketLine> {
-    let Tested { ledger, member, chosen, mut baselines, .. } = tested;
+    let Tested { ledger, member, chosen, baselines, .. } = tested;
     let (first, last) = (markets.first()?, markets.last()?);
     let closes = |from: usize, to: usize| [from, to - 1].map(|row| first.bars.close_ns[row]);
     let (a, b) = (&first.splits, &last.splits);
@@ -48,6 +48,5 @@ fn line(name: &str, markets: &[Market], tested: Tested) -> Option<MarketLine> {
         ledger,
         member,
     };
-    let hold = (!baselines.is_empty()).then(|| baselines.swap_remove(0))?;
-    Some(MarketLine { name: name.to_owned(), part, hold })
+    Some(MarketLine { name: name.to_owned(), part, baselines })
 }

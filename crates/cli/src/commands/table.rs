@@ -101,12 +101,14 @@ pub(crate) fn folds(lines: &[PartLine]) -> Result<String, Failure> {
 /// The chosen member of each instrument on its test window, with buy and hold below it.
 pub(crate) fn markets(lines: &[MarketLine]) -> Result<String, Failure> {
     let mut rows = Vec::new();
-    for MarketLine { name, part, hold } in lines {
+    for MarketLine { name, part, baselines } in lines {
         rows.push((
             [format!("{name} {}", window(part)), part.chosen.clone()],
             cells(&part.ledger, part.member)?,
         ));
-        rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+        if let Some(hold) = baselines.first() {
+            rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+        }
     }
     Ok(under("instrument", &rows))
 }

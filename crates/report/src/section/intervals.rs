@@ -7,7 +7,7 @@ use foxhunt_metrics::{
 use maud::{Markup, html};
 
 use super::Notes;
-use crate::view::{MemberView, View};
+use crate::view::{Accounts, MemberView};
 
 /// Resampled values that a bootstrap may touch, so that a year of minutes does not take minutes itself.
 const TOUCHED_MAX: usize = 40_000_000;
@@ -23,10 +23,10 @@ const ROWS: [(&str, bool, Statistic); 4] = [
 ];
 
 /// The two kinds of interval in two tables side by side.
-pub(crate) fn intervals(agent: &View<'_>) -> Markup {
+pub(crate) fn intervals(agent: &Accounts) -> Markup {
     let mut notes = Notes::default();
     let shown = agent.shown();
-    let seed = agent.ledger.header.seed;
+    let seed = agent.seed;
     html! {
         section #uncertainty {
             h2 { "Uncertainty" }
@@ -58,8 +58,8 @@ pub(crate) fn intervals(agent: &View<'_>) -> Markup {
             (notes.list())
             p.notes {
                 "Block is the mean length of a resampled block, in days or bars. "
-                "The choice of this run was made among " (agent.ledger.header.trials)
-                @if agent.ledger.header.trials == 1 { " trial" } @else { " trials" }
+                "The choice of this run was made among " (agent.trials)
+                @if agent.trials == 1 { " trial" } @else { " trials" }
                 "; neither interval corrects for that, the deflated Sharpe ratio of the summary does."
             }
         }
@@ -100,7 +100,7 @@ pub(crate) fn over_time_rows(member: &MemberView, seed: u64) -> Vec<TimeRow> {
         .collect()
 }
 
-fn time_row(agent: &View<'_>, shown: &MemberView, row: &TimeRow, notes: &mut Notes) -> Markup {
+fn time_row(agent: &Accounts, shown: &MemberView, row: &TimeRow, notes: &mut Notes) -> Markup {
     let (label, unit, metric) = label_unit(shown, row.key);
     html! {
         tr {
@@ -120,7 +120,7 @@ fn time_row(agent: &View<'_>, shown: &MemberView, row: &TimeRow, notes: &mut Not
     }
 }
 
-fn member_row(agent: &View<'_>, shown: &MemberView, key: &str, notes: &mut Notes) -> Markup {
+fn member_row(agent: &Accounts, shown: &MemberView, key: &str, notes: &mut Notes) -> Markup {
     let (label, unit, _) = label_unit(shown, key);
     html! {
         tr {
@@ -138,7 +138,7 @@ fn member_row(agent: &View<'_>, shown: &MemberView, key: &str, notes: &mut Notes
     }
 }
 
-fn value_or_note(agent: &View<'_>, metric: Metric, unit: Unit, notes: &mut Notes) -> Markup {
+fn value_or_note(agent: &Accounts, metric: Metric, unit: Unit, notes: &mut Notes) -> Markup {
     match metric {
         Metric::Value(value) => html! { (agent.units.metric(value, unit)) },
         Metric::Undefined(reason) => notes.undefined(reason),
