@@ -73,8 +73,8 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
 pub(crate) fn part(part: &PartView<'_>) -> Map<String, Value> {
     let window = |[start_ns, end_ns]: [i64; 2]| json!({ "start_ns": start_ns, "end_ns": end_ns });
     let mut out = strategy(&part.view, false);
-    out.insert("train".into(), window(part.line.train));
-    out.insert("validation".into(), window(part.line.validation));
+    out.insert("train".into(), json!(part.line.train.map(window)));
+    out.insert("validation".into(), json!(part.line.validation.map(window)));
     out.insert("test".into(), window(part.line.test));
     out.insert("chosen".into(), json!(part.chosen().label));
     out

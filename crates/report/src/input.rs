@@ -37,10 +37,10 @@ pub struct StressLine {
 /// A part of a run that has members and a page of its own: a fold, or one of several instruments.
 #[derive(Clone, Debug)]
 pub struct PartLine {
-    /// First and last close of the training window, ns UTC.
-    pub train: [i64; 2],
+    /// First and last close of the training window, ns UTC; nothing where nobody was trained.
+    pub train: Option<[i64; 2]>,
     /// Of the validation window.
-    pub validation: [i64; 2],
+    pub validation: Option<[i64; 2]>,
     /// Of the test window.
     pub test: [i64; 2],
     /// What was chosen, in words.

@@ -5,7 +5,7 @@ use crate::account::{self, Account, Instrument, sections};
 use crate::figures::{FORMAT, metrics, part};
 use crate::input::{MarketLine, ReportError};
 use crate::page::{SCRIPT, scripted, write_page};
-use crate::section::{COLUMNS, Notes, cell, config, days};
+use crate::section::{COLUMNS, Notes, cell, config, days, none};
 use crate::view::{PartView, View};
 use foxhunt_ledger::Ledger;
 use foxhunt_metrics::{Metric, Undefined, Unit, over_members};
@@ -110,8 +110,8 @@ fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
                             a href=(market.part.line.page) { (market.line.name) }
                             br; span.quiet { (market.part.view.ledger.header.instrument) }
                         }
-                        td.quiet { (days(market.part.line.train)) }
-                        td.quiet { (days(market.part.line.validation)) }
+                        td.quiet { (market.part.line.train.map_or_else(none, days)) }
+                        td.quiet { (market.part.line.validation.map_or_else(none, days)) }
                         td.quiet { (days(market.part.line.test)) }
                         td { (market.part.line.chosen) }
                         @for (key, _) in COLUMNS { td.number { (cell(&market.part, key, notes)) } }

@@ -351,8 +351,8 @@ fn instruments_stand_in_one_table() {
     let line = |name: &str, seed: u64, member: u32| MarketLine {
         name: name.into(),
         part: PartLine {
-            train: [0, 86_400_000_000_000],
-            validation: [2 * 86_400_000_000_000, 3 * 86_400_000_000_000],
+            train: Some([0, 86_400_000_000_000]),
+            validation: Some([2 * 86_400_000_000_000, 3 * 86_400_000_000_000]),
             test: [4 * 86_400_000_000_000, 5 * 86_400_000_000_000],
             chosen: format!("member {member} after epoch 2"),
             page: format!("{name}/report.html"),

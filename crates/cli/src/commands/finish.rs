@@ -123,16 +123,21 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Fa
         folds: &[],
         config_text: x.config_text,
     })?;
-    let member = choices.iter().position(|c| c.chosen).unwrap_or(0);
-    let words = |c: &Choice| format!("member {} after epoch {}", x.config.number_of(c.member), c.epoch);
-    let chosen = choices.get(member).map(words).unwrap_or_default();
+    let (member, chosen) = chosen(x.config, choices);
     Ok(Tested {
         text: format!("chosen on the validation window: {chosen}\n{text}"),
         ledger,
-        member: member as u32,
+        member,
         chosen,
         baselines,
     })
+}
+
+/// The place of the chosen member, and the choice in words.
+pub(crate) fn chosen(config: &Config, choices: &[Choice]) -> (u32, String) {
+    let member = choices.iter().position(|c| c.chosen).unwrap_or(0);
+    let words = |c: &Choice| format!("member {} after epoch {}", config.number_of(c.member), c.epoch);
+    (member as u32, choices.get(member).map(words).unwrap_or_default())
 }
 
 /// What each member's equity has grown by at the end of a backtest with the weights of a save.

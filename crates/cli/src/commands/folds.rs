@@ -126,8 +126,8 @@ fn line(
     let ends = |rows: &Range<usize>| [rows.start, rows.end - 1].map(|row| market.bars.close_ns[row]);
     let (member, epoch) = choices.get(chosen).map_or((0, 0), |c| (config.number_of(c.member), c.epoch));
     PartLine {
-        train: ends(&market.splits.train),
-        validation: ends(&market.splits.validation),
+        train: Some(ends(&market.splits.train)),
+        validation: Some(ends(&market.splits.validation)),
         test: ends(&market.splits.test),
         chosen: format!("member {member} after epoch {epoch}"),
         page,

@@ -4,6 +4,7 @@ use crate::Failure;
 use foxhunt_ledger::{Ledger, reconcile};
 use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary};
 use foxhunt_report::{MarketLine, PartLine, StressLine};
+use serde_json::Value;
 
 /// Metrics that are shown, and what stands above them.
 const SHOWN: [(&str, &str); 7] = [
@@ -98,8 +99,9 @@ pub(crate) fn folds(lines: &[PartLine]) -> Result<String, Failure> {
     Ok(under("fold", &lines.iter().enumerate().map(row).collect::<Result<Vec<_>, Failure>>()?))
 }
 
-/// The chosen member of each instrument on its test window, with buy and hold below it.
-pub(crate) fn markets(lines: &[MarketLine]) -> Result<String, Failure> {
+/// The chosen member of each instrument on its test window, with buy and hold below it, and the account through all of them, as
+/// `figures.json` has it.
+pub(crate) fn markets(lines: &[MarketLine], account: &Value) -> Result<String, Failure> {
     let mut rows = Vec::new();
     for MarketLine { name, part, baselines } in lines {
         rows.push((
@@ -110,7 +112,27 @@ pub(crate) fn markets(lines: &[MarketLine]) -> Result<String, Failure> {
             rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
         }
     }
-    Ok(under("instrument", &rows))
+    let shown = account["shown"].as_str();
+    let labelled = |m: &&Value| m["label"].as_str() == shown;
+    let members = account["members"].as_array().map_or(&[][..], Vec::as_slice);
+    if let (Some(label), Some(member)) = (shown, members.iter().find(labelled)) {
+        rows.push((["all together".into(), label.to_owned()], told(&member["metrics"])));
+        if let Some(hold) = account["baselines"].as_array().and_then(|all| all.first()) {
+            rows.push(([String::new(), "buy and hold".into()], told(&hold["members"][0]["metrics"])));
+        }
+    }
+    let none = account["none"].as_str().map(|why| format!("no account through all instruments: {why}\n"));
+    Ok(under("instrument", &rows) + &none.unwrap_or_default())
+}
+
+/// Figures of [`SHOWN`] that stand in `figures.json`.
+fn told(metrics: &Value) -> Vec<String> {
+    let of = |(key, _): (&str, &str)| {
+        let unit = foxhunt_metrics::named().find(|n| n.key == key).map_or(Unit::Ratio, |n| n.unit);
+        let none = Metric::Undefined(foxhunt_metrics::Undefined::NoTrades);
+        value(metrics[key].as_f64().map_or(none, Metric::Value), unit)
+    };
+    SHOWN.map(of).to_vec()
 }
 
 /// First and last day of the test window.

@@ -4,7 +4,7 @@ use super::{
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
-    source::{DataOptions, load_markets, load_own_markets, resolve},
+    source::{DataOptions, both_name_files, load_markets, load_own_markets, resolve},
     stop,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
@@ -172,8 +172,7 @@ impl Session {
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
         if !args.data.is_empty() {
             if config.lists_markets() {
-                let what = "--data and data.markets both name files: leave one of them out";
-                return Err(Failure::Unusable(what.into()));
+                return Err(both_name_files());
             }
             config.data.files.clone_from(&args.data);
         }

@@ -35,8 +35,8 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
                         @for (number, fold) in folds.iter().enumerate() {
                             tr {
                                 th scope="row" { a href=(fold.line.page) { (number) } }
-                                td.quiet { (days(fold.line.train)) }
-                                td.quiet { (days(fold.line.validation)) }
+                                td.quiet { (fold.line.train.map_or_else(none, days)) }
+                                td.quiet { (fold.line.validation.map_or_else(none, days)) }
                                 td.quiet { (days(fold.line.test)) }
                                 td { (fold.line.chosen) }
                                 @for (key, _) in COLUMNS { td.number { (cell(fold, key, &mut notes)) } }
@@ -55,6 +55,11 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
             }
         }
     })
+}
+
+/// In place of a window that there is none of.
+pub(crate) fn none() -> String {
+    "–".into()
 }
 
 /// First and last day of a window.
