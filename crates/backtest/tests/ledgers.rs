@@ -192,6 +192,7 @@ fn the_report_is_made_of_it() {
     assert!(nothing.bars.iter().all(|r| r.equity == market.rules.start_cash));
     let input = ReportInput {
         ledger: &agent,
+        chosen: None,
         baselines: &[hold, nothing],
         stress: &[],
         curves: &[],

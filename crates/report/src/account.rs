@@ -100,6 +100,7 @@ fn together(
         name,
         shown: chosen.unwrap_or_else(|| middle(&members)),
         shown_as: if chosen.is_some() { "the chosen one" } else { MIDDLE },
+        beside: false,
         members,
         seed: first.seed,
         trials: first.trials,

@@ -9,6 +9,8 @@ use foxhunt_ledger::{CombineError, Ledger, ReconcileError};
 pub struct ReportInput<'a> {
     /// The backtest of the agent, one or several members.
     pub ledger: &'a Ledger,
+    /// Index of the member that the validation window chose; none where nothing was chosen.
+    pub chosen: Option<u32>,
     /// Backtests of other strategies over the same window at equal costs, buy-and-hold first.
     pub baselines: &'a [Ledger],
     /// The same policy in a market that is dearer, slower or thinner; may be empty.

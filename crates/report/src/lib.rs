@@ -14,6 +14,7 @@ mod figures;
 mod format;
 mod input;
 mod markets;
+mod members;
 mod page;
 mod policy;
 mod sample;

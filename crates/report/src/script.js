@@ -308,7 +308,31 @@ function sortable(table) {
   });
 }
 
+// The details of one member at a time; where the chart above has a line of that member, it stands out.
+function picker(pick) {
+  var key = make('span', 'item');
+  key.appendChild(make('span', 'key key-picked'));
+  key.appendChild(make('span', ''));
+  all(document, '#equity figcaption').forEach(function (caption) { caption.appendChild(key); });
+  function show() {
+    all(document, 'div[data-member]').forEach(function (e) { e.hidden = e.getAttribute('data-member') !== pick.value; });
+    var option = pick.options[pick.selectedIndex], name = option.getAttribute('data-label');
+    key.hidden = option.defaultSelected;
+    key.lastChild.textContent = name;
+    all(document, '#equity .plot').forEach(function (box) {
+      var series = JSON.parse(box.getAttribute('data-plot')).series;
+      all(box, 'path.member[data-s]').forEach(function (p) {
+        p.classList.toggle('picked', series[p.getAttribute('data-s')].n === name);
+      });
+    });
+  }
+  // A page that is loaded again keeps what was picked.
+  show();
+  pick.addEventListener('change', show);
+}
+
 all(document, '.plot').forEach(Plot);
+all(document, 'select#member').forEach(picker);
 all(document, 'table[data-sort]').forEach(sortable);
 document.documentElement.classList.add('scripted');
 })();

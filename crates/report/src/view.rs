@@ -25,8 +25,10 @@ pub(crate) struct Accounts {
     pub(crate) members: Vec<MemberView>,
     /// The member whose details are shown.
     pub(crate) shown: usize,
-    /// Why that one.
+    /// Why that one; empty where nothing is to be said.
     pub(crate) shown_as: &'static str,
+    /// Whether these are the details of a member that a reader may pick, beside those that the page shows first.
+    pub(crate) beside: bool,
     /// Seed of what is resampled.
     pub(crate) seed: u64,
     /// Configurations that were compared before these were chosen.
@@ -39,6 +41,11 @@ impl Accounts {
     /// The shown member. A ledger without members does not reconcile, so there is one.
     pub(crate) fn shown(&self) -> &MemberView {
         &self.members[self.shown]
+    }
+
+    /// The id of a section; none for details that stand beside those with that id.
+    pub(crate) fn id(&self, name: &'static str) -> Option<&'static str> {
+        (!self.beside).then_some(name)
     }
 
     /// The members beside the shown one, where they are few enough to have a line each.
@@ -132,6 +139,7 @@ impl<'a> View<'a> {
             name: header.baseline.clone().unwrap_or_else(|| "agent".into()),
             shown: middle(&members),
             shown_as: MIDDLE,
+            beside: false,
             members,
             seed: header.seed,
             trials: header.trials,
@@ -187,6 +195,19 @@ pub(crate) struct Views<'a> {
 }
 
 impl<'a> Views<'a> {
+    /// Renders for another member of the agent's ledger than the one shown.
+    pub(crate) fn of_member<T>(&mut self, member: usize, render: impl FnOnce(&Self) -> T) -> T {
+        let own = &mut self.agent.accounts;
+        let before = (own.shown, own.shown_as, own.beside);
+        if member != own.shown {
+            (own.shown, own.shown_as, own.beside) = (member, "", true);
+        }
+        let out = render(self);
+        let own = &mut self.agent.accounts;
+        (own.shown, own.shown_as, own.beside) = before;
+        out
+    }
+
     pub(crate) fn new(input: &ReportInput<'a>) -> Result<Self, ReportError> {
         let view = View::named;
         let baseline =

@@ -48,6 +48,7 @@ fn stress() -> Vec<StressLine> {
 fn page(ledger: &Ledger, baselines: &[Ledger]) -> String {
     render(&ReportInput {
         ledger,
+        chosen: None,
         baselines,
         stress: &stress(),
         curves: &curves(),
@@ -92,6 +93,40 @@ fn it_holds_every_part_and_loads_nothing() {
     assert!(text.contains("Left out: 3 epochs whose loss was not a finite number."));
 }
 
+/// Details of every member are there, those of one alone are seen without the script; which one was chosen is said.
+#[test]
+fn a_reader_may_pick_a_member() {
+    let ledger = agent();
+    let text = page(&ledger, &[hold()]);
+    let members = ledger.header.members.len();
+    assert_eq!(text.matches("<option value=").count(), members);
+    assert_eq!(text.matches("<div data-member=").count(), 2 * members);
+    assert_eq!(text.matches(" hidden>").count(), 2 * (members - 1));
+    assert_eq!(text.matches("id=\"positions\"").count(), 1);
+    let input = ReportInput {
+        ledger: &ledger,
+        chosen: Some(2),
+        baselines: &[],
+        stress: &[],
+        curves: &[],
+        folds: &[],
+        config_toml: "",
+    };
+    let text = render(&input).unwrap();
+    let label = &ledger.header.members[2].label;
+    assert!(text.contains(&format!("the validation window chose {label}")));
+    assert!(text.contains("(chosen on the validation window"));
+    // Many members grow a page by no more than there is room for, and the chosen one is among those that are there.
+    let many = Synth { bars: 400, members: 40, ..Synth::default() }.ledger();
+    let text = render(&ReportInput { ledger: &many, chosen: Some(33), ..input }).unwrap();
+    let there = text.matches("<option value=").count();
+    assert!(
+        (3..40).contains(&there) && text.contains(&format!("{there} of 40 members are on this page")),
+        "{there}"
+    );
+    assert!(text.contains("<option value=\"33\""));
+}
+
 /// Every element is closed in order, no id is there twice, and what names an id finds it.
 #[test]
 fn it_is_well_formed() {
@@ -123,7 +158,7 @@ fn it_is_well_formed() {
 fn tagged_lines_have_values() {
     let text = page(&agent(), &[hold()]);
     let plots: Vec<&str> = text.split("data-plot=\"").skip(1).collect();
-    assert_eq!(plots.len(), 3, "equity, rolling Sharpe, positions");
+    assert_eq!(plots.len(), 7, "equity, and of each of three members rolling Sharpe and positions");
     for plot in plots {
         let (data, chart) = plot.split_once('"').unwrap();
         let data: serde_json::Value = serde_json::from_str(&data.replace("&quot;", "\"")).unwrap();
@@ -191,6 +226,7 @@ fn every_string_is_escaped() {
     let baselines = [baseline];
     let input = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &baselines,
         stress: &[],
         curves: &[],
@@ -235,6 +271,7 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let path = directory.join("report.html");
     let broken = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &[],
         stress: &[],
         curves: &[],
@@ -250,6 +287,7 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let baselines = [baseline];
     let input = ReportInput {
         ledger: &sound,
+        chosen: None,
         baselines: &baselines,
         stress: &[],
         curves: &[],
@@ -272,9 +310,9 @@ fn many_members_share_the_page() {
     assert_eq!(ledger.header.members.iter().map(|m: &MemberInfo| m.id).max(), Some(23));
     let text = page(&ledger, &[hold()]);
     assert!(text.contains("mean of 24 members"));
-    // The exact table shows the middle member and the baseline only.
-    assert_eq!(text.matches("Change in equity</th>").count(), 1);
-    assert!(text.len() < 600_000, "{}", text.len());
+    // The exact table shows one member and the baseline only.
+    assert_eq!(text.matches("Change in equity</th>").count(), text.matches("<option value=").count());
+    assert!(text.len() < 1_600_000, "{}", text.len());
 }
 
 /// What a line could not be run for is said, and which lines decide again.
@@ -291,6 +329,7 @@ fn stress_lines_say_what_they_are() {
     let ledger = agent();
     let input = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &[],
         stress: &broken,
         curves: &[],
@@ -307,6 +346,7 @@ fn figures_are_for_programs() {
     let baselines = [hold()];
     let input = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &baselines,
         stress: &lines,
         curves: &[],

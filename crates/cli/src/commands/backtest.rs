@@ -207,16 +207,17 @@ fn one(
         Some((path, recorded)) => replay(&backtest, path, recorded)?,
     };
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
+    let (member, chosen) = chosen(config, &trained.choices);
     let Written { text, baselines } = members.paper(&Paper {
         folder: out,
         run: Some(run),
         backtest: &backtest,
         ledger: &ledger,
+        chosen: Some(member),
         given: None,
         folds: &[],
         config_text: &trained.config_text,
     })?;
-    let (member, chosen) = chosen(config, &trained.choices);
     Ok((Tested { text, ledger, member, chosen, baselines }, market, rows))
 }
 

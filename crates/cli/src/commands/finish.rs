@@ -114,16 +114,17 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Fa
     let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?;
     let members = Chosen::load(x.saves, choices)?;
     let ledger = members.run(&backtest)?;
+    let (member, chosen) = chosen(x.config, choices);
     let Written { text, baselines } = members.paper(&Paper {
         folder: x.out,
         run: Some(x.folder),
         backtest: &backtest,
         ledger: &ledger,
+        chosen: Some(member),
         given: None,
         folds: &[],
         config_text: x.config_text,
     })?;
-    let (member, chosen) = chosen(x.config, choices);
     Ok(Tested {
         text: format!("chosen on the validation window: {chosen}\n{text}"),
         ledger,

@@ -47,8 +47,16 @@ pub(crate) fn run(
     let given = Exposures::single(&positions.name, &words, positions.over(first..last));
     let ledger = backtest.exposures(&given)?;
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
-    let paper =
-        Paper { folder: out, run, backtest, ledger: &ledger, given: Some(&given), folds: &[], config_text };
+    let paper = Paper {
+        folder: out,
+        run,
+        backtest,
+        ledger: &ledger,
+        chosen: None,
+        given: Some(&given),
+        folds: &[],
+        config_text,
+    };
     let late = given.delayed();
     let Written { text, baselines } =
         write_paper(&paper, &mut |b| b.exposures(&given), &mut |b| b.exposures(&late))?;

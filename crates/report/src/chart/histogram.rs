@@ -11,6 +11,9 @@ use crate::view::View;
 /// Fewer values than this are no distribution.
 const VALUES_MIN: usize = 5;
 
+/// Width of a digit of an axis, pixels, with room for wider fonts.
+const DIGIT: f64 = 7.5;
+
 /// What a histogram is of.
 struct Words {
     heading: &'static str,
@@ -109,7 +112,11 @@ fn draw(
     }
     svg.path("normal", &panel.to_pixels(&normal));
     for tick in crate::scale::round_ticks(x.0, x.1, if size.narrow { 3 } else { 9 }) {
-        svg.text("tick", (panel.px(tick), panel.bottom() + 16.0), Anchor::Middle, &signed(label(tick, step)));
+        let text = signed(label(tick, step));
+        // The last tick may stand at the edge of the drawing, and half its text beyond.
+        let half = text.chars().count() as f64 * DIGIT / 2.0;
+        let at = panel.px(tick).clamp(half, size.width - half);
+        svg.text("tick", (at, panel.bottom() + 16.0), Anchor::Middle, &text);
     }
     let middle = (panel.left() + panel.right()) / 2.0;
     svg.text("tick", (middle, panel.bottom() + 34.0), Anchor::Middle, &words.axis);

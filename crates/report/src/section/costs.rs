@@ -49,7 +49,7 @@ pub(crate) fn costs(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Mar
         .chain(baselines.iter().map(AsRef::as_ref).map(|view| (view, view.shown(), view.name.clone())))
         .collect();
     html! {
-        section #costs {
+        section id=[agent.id("costs")] {
             h2 { "Costs and attribution" }
             figure {
                 figcaption { "What the change in equity of " b { (shown.label) } " is made of, " (agent.units.currency) }

@@ -16,7 +16,7 @@ pub(crate) fn drawdowns(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) ->
         .chain(baselines.iter().map(|view| (view.as_ref().name.clone(), view.as_ref().shown())))
         .collect();
     html! {
-        section #drawdowns {
+        section id=[agent.id("drawdowns")] {
             h2 { "Drawdowns" }
             (worst(agent.shown()))
             div.scroll {

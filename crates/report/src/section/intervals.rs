@@ -28,7 +28,7 @@ pub(crate) fn intervals(agent: &Accounts) -> Markup {
     let shown = agent.shown();
     let seed = agent.seed;
     html! {
-        section #uncertainty {
+        section id=[agent.id("uncertainty")] {
             h2 { "Uncertainty" }
             p {
                 "Two different questions, so two tables. " b { "Over time" } ": how would " (shown.label)

@@ -11,7 +11,7 @@ pub(crate) fn legend(agent: &Accounts, baselines: &[impl AsRef<Accounts>], membe
         figcaption.legend {
             span.item data-key="key-agent" {
                 span.key.key-agent {} (agent.shown().label)
-                @if many { " (" (agent.shown_as) ")" }
+                @if many && !agent.shown_as.is_empty() { " (" (agent.shown_as) ")" }
             }
             @if many && members {
                 @if agent.others().next().is_some() { span.item data-key="key-member" { span.key.key-member {} "other members" } }

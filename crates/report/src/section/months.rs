@@ -22,7 +22,7 @@ pub(crate) fn months(agent: &Accounts) -> Option<Markup> {
         });
     let largest = by_month.values().fold(0.0f64, |largest, r| largest.max(r.abs())).max(1e-9);
     Some(html! {
-        section #months {
+        section id=[agent.id("months")] {
             h2 { "Returns by month" }
             p.caption { (agent.shown().label) ", by the month of the session; the first and last may be partial" }
             div.scroll {

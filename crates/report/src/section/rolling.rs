@@ -9,7 +9,7 @@ use crate::view::Accounts;
 /// The chart, or why there is none.
 pub(crate) fn rolling(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
     html! {
-        section #rolling {
+        section id=[agent.id("rolling")] {
             h2 { "Rolling Sharpe" }
             @match chart::rolling(agent, baselines) {
                 Ok(chart) => figure { (legend(agent, baselines, false)) (chart) },
