@@ -3,11 +3,12 @@
 mod detail;
 
 use foxhunt_ledger::MemberAttribution;
-use foxhunt_metrics::{Drawdown, Metric, drawdown_closes, drawdown_worst, over_members};
+use foxhunt_metrics::{
+    Drawdown, Metric, Series, TimeInterval, drawdown_closes, drawdown_worst, over_members, time_intervals,
+};
 use serde_json::{Map, Value, json};
 
 use crate::input::{ReportError, ReportInput};
-use crate::section::over_time_rows;
 use crate::view::{Accounts, MemberView, PartView, View, Views};
 
 /// Version of the layout of [`figures`].
@@ -77,6 +78,8 @@ pub(crate) fn part(part: &PartView<'_>) -> Map<String, Value> {
     out.insert("validation".into(), json!(part.line.validation.map(window)));
     out.insert("test".into(), window(part.line.test));
     out.insert("chosen".into(), json!(part.chosen().label));
+    let of_time = intervals(&part.chosen().series, part.view.seed);
+    out.insert("over_time".into(), json!({ "member": part.chosen().label, "intervals": of_time }));
     out
 }
 
@@ -152,7 +155,11 @@ fn drawdown(found: Option<Drawdown>) -> Value {
 
 /// The stationary block bootstrap of the shown member.
 fn over_time(view: &Accounts) -> Value {
-    let row = |row: crate::section::TimeRow| {
+    intervals(&view.shown().series, view.seed)
+}
+
+fn intervals(series: &Series, seed: u64) -> Value {
+    let row = |row: TimeInterval| {
         let value = match row.interval {
             Ok(i) => json!({ "low": i.low, "high": i.high, "level": i.level, "mean_block": i.mean_block,
                              "block_of": if row.of_days { "days" } else { "bars" } }),
@@ -160,7 +167,7 @@ fn over_time(view: &Accounts) -> Value {
         };
         (row.key.to_owned(), value)
     };
-    over_time_rows(view.shown(), view.seed).into_iter().map(row).collect()
+    time_intervals(series, seed).into_iter().map(row).collect()
 }
 
 /// The spread over members of every metric.

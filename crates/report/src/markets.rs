@@ -5,7 +5,7 @@ use crate::account::{self, Account, Instrument, sections};
 use crate::figures::{FORMAT, metrics, part};
 use crate::input::{MarketLine, ReportError};
 use crate::page::{SCRIPT, scripted, write_page};
-use crate::section::{COLUMNS, Notes, cell, config, days, none};
+use crate::section::{COLUMNS, Notes, SMALL, cell, config, days, none};
 use crate::view::{PartView, View};
 use foxhunt_ledger::Ledger;
 use foxhunt_metrics::{Metric, Undefined, Unit, over_members};
@@ -81,7 +81,7 @@ pub fn render_markets(input: &MarketsInput<'_>) -> Result<String, ReportError> {
                 (notes.list())
                 p.notes {
                     "Each instrument has an account, rules and windows of its own; its page, behind its name, shows all of it. "
-                    "In small: lowest … highest of the members. Means over instruments weigh each one alike and say nothing of how "
+                    (SMALL) " Means over instruments weigh each one alike and say nothing of how "
                     "they move together; the account through all of them does."
                 }
             }

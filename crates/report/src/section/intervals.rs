@@ -1,26 +1,12 @@
 //! How sure one may be: over time, and over members, never merged.
 
 use foxhunt_metrics::{
-    Bootstrap, Interval, Metric, Undefined, Unit, days_per_year, over_members, over_time, periods_per_year,
-    sharpe_of, sortino_of, total_return_of,
+    Metric, TimeInterval, Undefined, Unit, over_members, time_interval_keys, time_intervals,
 };
 use maud::{Markup, html};
 
 use super::Notes;
 use crate::view::{Accounts, MemberView};
-
-/// Resampled values that a bootstrap may touch, so that a year of minutes does not take minutes itself.
-const TOUCHED_MAX: usize = 40_000_000;
-
-type Statistic = fn(&[f64], f64) -> Metric;
-
-/// Key, whether it is of days, and the statistic of resampled returns.
-const ROWS: [(&str, bool, Statistic); 4] = [
-    ("total_return", true, |returns, _| total_return_of(returns)),
-    ("sharpe_days", true, sharpe_of),
-    ("sharpe_bars", false, sharpe_of),
-    ("sortino", false, sortino_of),
-];
 
 /// The two kinds of interval in two tables side by side.
 pub(crate) fn intervals(agent: &Accounts) -> Markup {
@@ -41,7 +27,7 @@ pub(crate) fn intervals(agent: &Accounts) -> Markup {
                         caption { "Over time: " (shown.label) ", 95 % interval of a stationary block bootstrap" }
                         thead { tr { th { "" } th.number { "value" } th.number { "low" } th.number { "high" } th.number { "block" } } }
                         tbody {
-                            @for row in &over_time_rows(shown, seed) { (time_row(agent, shown, row, &mut notes)) }
+                            @for row in &time_intervals(&shown.series, seed) { (time_row(agent, shown, row, &mut notes)) }
                         }
                     }
                 }
@@ -50,7 +36,7 @@ pub(crate) fn intervals(agent: &Accounts) -> Markup {
                         caption { "Over members: mean with Student’s 95 % interval" }
                         thead { tr { th { "" } th.number { "mean" } th.number { "low" } th.number { "high" } th.number { "sd" } } }
                         tbody {
-                            @for (key, ..) in ROWS { (member_row(agent, shown, key, &mut notes)) }
+                            @for key in time_interval_keys() { (member_row(agent, shown, key, &mut notes)) }
                         }
                     }
                 }
@@ -73,34 +59,7 @@ fn label_unit(member: &MemberView, key: &str) -> (&'static str, Unit, Metric) {
     })
 }
 
-/// A figure of one member with its interval over time, and whether it is of days.
-pub(crate) struct TimeRow {
-    pub(crate) key: &'static str,
-    pub(crate) of_days: bool,
-    pub(crate) interval: Result<Interval, Undefined>,
-}
-
-/// The intervals over time of one member.
-pub(crate) fn over_time_rows(member: &MemberView, seed: u64) -> Vec<TimeRow> {
-    ROWS.iter()
-        .map(|&(key, of_days, statistic)| {
-            let (returns, per_year) = if of_days {
-                (member.series.day_returns(), days_per_year(&member.series))
-            } else {
-                (member.series.returns(), periods_per_year(&member.series))
-            };
-            let interval = returns.and_then(|returns| {
-                let draws = (TOUCHED_MAX / returns.len().max(1)).clamp(200, 2_000);
-                let how = Bootstrap { draws: draws as u32, seed, ..Bootstrap::default() };
-                let per_year = per_year.value().unwrap_or(1.0);
-                over_time(&returns, |sample| statistic(sample, per_year), &how)
-            });
-            TimeRow { key, of_days, interval }
-        })
-        .collect()
-}
-
-fn time_row(agent: &Accounts, shown: &MemberView, row: &TimeRow, notes: &mut Notes) -> Markup {
+fn time_row(agent: &Accounts, shown: &MemberView, row: &TimeInterval, notes: &mut Notes) -> Markup {
     let (label, unit, metric) = label_unit(shown, row.key);
     html! {
         tr {
