@@ -36,7 +36,7 @@ mod stamp;
 mod stream;
 
 pub use bars::{Bar, Bars, Ohlc, YEAR_SECONDS};
-pub use calendar::{LocalTime, SessionClock};
+pub use calendar::{LocalTime, SessionClock, SessionNow};
 pub use convert::{BarWriter, write_parquet};
 pub use error::DataError;
 pub use extra::ExtraColumn;
