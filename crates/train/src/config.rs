@@ -267,8 +267,9 @@ pub struct LearnConfig {
     pub explore_end: f64,
     /// Temperature of `boltzmann` at the start, in units of the scaled reward.
     pub temperature_start: f64,
-    /// Temperature at the end of its schedule. What two actions are worth differs by hundredths here, a cost of 5 basis
-    /// points by about 0.01: at 0.05 most actions are still drawn almost alike, at 0.005 the better ones are.
+    /// Temperature at the end of its schedule. In trained networks the best action lies about 0.02 above the mean of its branch;
+    /// a quarter of that draws the better ones. Measured on the sample: from 0.001 to 0.01 members end alike, at 0.05 most
+    /// actions are still drawn almost alike, and nothing is learned.
     pub temperature_end: f64,
     /// Epochs of the schedule, of epsilon or of the temperature: a straight line.
     pub explore_epochs: f64,
@@ -399,7 +400,7 @@ impl Config {
                 explore_start: 1.0,
                 explore_end: 0.05,
                 temperature_start: 1.0,
-                temperature_end: 0.05,
+                temperature_end: 0.005,
                 explore_epochs: 10.0,
             },
             market: MarketConfig {

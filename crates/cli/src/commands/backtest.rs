@@ -201,7 +201,7 @@ fn one(
         let tested = positions::run(&backtest, &positions, out, Some(run), &trained.config_text)?;
         return Ok((tested, market, rows));
     }
-    let members = Chosen::after(&trained.saves, &trained.choices, trained.trials)?;
+    let members = Chosen::after(&trained.saves, &trained.choices, trained.trials)?.on(&backtest)?;
     let ledger = match &recorded {
         None => members.run(&backtest)?,
         Some((path, recorded)) => replay(&backtest, path, recorded)?,

@@ -1,7 +1,7 @@
 //! What follows the last epoch of a run that walks forward: each fold on its own test window, and one account through all.
 
 use super::{
-    finish::{Choice, Chosen, Finish, Tested, trials},
+    finish::{Choice, Chosen, Finish, Tested, Traders, trials},
     report::{Paper, Written, write_paper},
     table,
 };
@@ -20,7 +20,7 @@ const NAME: &str = "the chosen of each fold";
 /// One fold, ready to run by any rules.
 struct Fold<'a> {
     backtest: Backtest<'a>,
-    members: Chosen,
+    members: Traders<'a>,
     chosen: usize,
 }
 
@@ -30,9 +30,10 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
     let mut lines = Vec::new();
     for (number, market) in x.markets.iter().enumerate() {
         let own: Vec<Choice> = choices.iter().filter(|c| c.fold == Some(number)).cloned().collect();
+        let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?;
         let fold = Fold {
-            backtest: Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?,
-            members: Chosen::after(x.saves, &own, trials(choices))?,
+            members: Chosen::after(x.saves, &own, trials(choices))?.on(&backtest)?,
+            backtest,
             chosen: own.iter().position(|c| c.chosen).unwrap_or(0),
         };
         let ledger = fold.members.run(&fold.backtest)?;
