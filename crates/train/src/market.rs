@@ -3,7 +3,7 @@
 use crate::{Config, Cost, Orders, TrainError, shared::check_windows};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
-use foxhunt_features::{FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
+use foxhunt_features::{FeatureError, FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook, SESSION_END};
 use std::ops::Range;
 
@@ -148,7 +148,8 @@ impl Market {
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = match moments {
             Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS)?,
-            None => Splits::by_fraction(usable, train, validation, LEAST_ROWS)?,
+            None => Splits::by_fraction(usable.clone(), train, validation, LEAST_ROWS)
+                .map_err(|e| too_few(&bars, &usable, e))?,
         };
         Self::of_features(bars, &raw, splits, config, trained)
     }
@@ -227,6 +228,27 @@ impl Market {
     pub(crate) fn add_to(&self, tables: &mut Tables) -> Result<FeatureId, TrainError> {
         let bars = tables.add_bars(&self.table);
         Ok(tables.add_features(bars, &self.features.values)?)
+    }
+}
+
+/// What would do where shares leave a window too short.
+fn too_few(bars: &Bars, usable: &Range<usize>, error: FeatureError) -> TrainError {
+    let FeatureError::TooShort { window, rows, least } = error else { return error.into() };
+    let (all, known) = (bars.len(), usable.len());
+    let fix = if known < 3 * least {
+        format!("three windows of {least} need {} more bars", 3 * least - known)
+    } else {
+        // In hundredths, rounded so that each window keeps its rows.
+        let share = (100 * least).div_ceil(known) + 1;
+        let [train, own] = [100_usize.saturating_sub(2 * share), share].map(|x| x as f64 / 100.0);
+        format!("set data.train_share={train} and data.validation_share={own}, or use more bars")
+    };
+    TrainError::Config {
+        place: bars.source.path.clone(),
+        what: format!(
+            "has {all} bars, of which {known} have all features in sight, and the {window} window would have {rows} of them and \
+             needs {least}: {fix}"
+        ),
     }
 }
 

@@ -6,7 +6,7 @@ use maud::Markup;
 use super::panel::{Panel, extent};
 use super::plot::{Format, Plot, geometry};
 use super::{BUCKETS, FULL, NARROW, both};
-use crate::format::{decimal, percent};
+use crate::format::{axis_number, percent};
 use crate::sample::{band, min_max};
 use crate::scale::with_room;
 use crate::svg::Svg;
@@ -121,7 +121,7 @@ pub(crate) fn equity(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Ma
         let start = agent.units.amount(agent.shown().lines.start as f64);
         upper.heading(&mut svg, &format!("Equity, {}", agent.units.currency));
         upper.date_lines(&mut svg);
-        upper.y_axis(&mut svg, |value, decimals| axis_money(value, decimals, size.narrow));
+        upper.y_axis(&mut svg, |value, decimals| axis_number(value, decimals, size.narrow));
         upper.level(&mut svg, "zero", start);
         money.draw(&mut svg, &upper, x, &upper_tags);
         lower.heading(&mut svg, "Drawdown from the highest close");
@@ -139,27 +139,4 @@ pub(crate) fn equity(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Ma
         svg.finish("Equity over time with the drawdown below it")
     });
     plot.around(&chart)
-}
-
-/// Money on an axis; thousands as k where room is short.
-fn axis_money(value: f64, decimals: usize, narrow: bool) -> String {
-    if narrow && value.abs() >= 10_000.0 {
-        let thousands = decimal(value / 1_000.0, 3);
-        let trimmed = thousands.trim_end_matches('0').trim_end_matches('.');
-        return format!("{trimmed}k");
-    }
-    decimal(value, decimals)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axis_labels() {
-        assert_eq!(axis_money(102_500.0, 0, true), "102.5k");
-        assert_eq!(axis_money(100_000.0, 0, true), "100k");
-        assert_eq!(axis_money(102_500.0, 0, false), "102,500");
-        assert_eq!(axis_money(950.0, 1, true), "950.0");
-    }
 }

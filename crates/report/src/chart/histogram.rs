@@ -5,14 +5,11 @@ use maud::Markup;
 use super::panel::Panel;
 use super::{FULL, NARROW, both};
 use crate::format::{decimal, integer, percent, signed};
-use crate::svg::{Anchor, Size, Svg};
+use crate::svg::{Anchor, Size, Svg, text_width};
 use crate::view::View;
 
 /// Fewer values than this are no distribution.
 const VALUES_MIN: usize = 5;
-
-/// Width of a digit of an axis, pixels, with room for wider fonts.
-const DIGIT: f64 = 7.5;
 
 /// What a histogram is of.
 struct Words {
@@ -114,7 +111,7 @@ fn draw(
     for tick in crate::scale::round_ticks(x.0, x.1, if size.narrow { 3 } else { 9 }) {
         let text = signed(label(tick, step));
         // The last tick may stand at the edge of the drawing, and half its text beyond.
-        let half = text.chars().count() as f64 * DIGIT / 2.0;
+        let half = text_width(&text) / 2.0;
         let at = panel.px(tick).clamp(half, size.width - half);
         svg.text("tick", (at, panel.bottom() + 16.0), Anchor::Middle, &text);
     }
