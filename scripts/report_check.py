@@ -122,10 +122,11 @@ def moves(page, name, faults):
     fingers("touchStart", 0.45)
     fingers("touchStart", 0.45, 0.55)
     fingers("touchMove", 0.35, 0.65)
-    page.wait_for_timeout(100)
+    page.wait_for_timeout(400)
     fingers("touchEnd")
     pinched = line.get_attribute("d")
-    expect(pinched not in (before, zoomed) and "NaN" not in pinched, "two fingers do not zoom")
+    # An account that was ruined earlier has no line in either stretch.
+    expect(pinched != before and (pinched != zoomed or not zoomed) and "NaN" not in pinched, "two fingers do not zoom")
     page.locator("#equity .reset").click()
     expect(line.get_attribute("d") == before, "the reset does not restore the chart after two fingers")
     pick = page.locator("select#member")

@@ -45,37 +45,12 @@ pub enum CombineError {
     /// There is nothing to add up.
     #[error("there are no accounts")]
     Nothing,
-    /// Nothing here knows what one currency is worth in another.
-    #[error(
-        "{first} is counted in {one} and {second} in {other}, and nothing here knows what one is worth in the other"
-    )]
-    Currencies {
-        /// Instrument.
-        first: String,
-        /// Its currency.
-        one: String,
-        /// Another instrument.
-        second: String,
-        /// Its currency.
-        other: String,
-    },
-    /// Parts that begin with different sums.
-    #[error(
-        "{first} begins with {one} {currency} and {second} with {other}: give all the same with market.start_cash, since an \
-         account through all has equal parts"
-    )]
-    Capital {
-        /// Instrument.
-        first: String,
-        /// Its starting cash.
-        one: String,
-        /// Another instrument.
-        second: String,
-        /// Its starting cash.
-        other: String,
-        /// Currency of both.
-        currency: String,
-    },
+    /// Nothing here knows what one currency is worth in another: which they are, in words.
+    #[error("{0}, and nothing here knows what one is worth in the other")]
+    Currencies(Box<str>),
+    /// Parts that begin with different sums: which, in words.
+    #[error("{0}: give all the same with market.start_cash, since an account through all has equal parts")]
+    Capital(Box<str>),
     /// The sum is beyond 64 bits.
     #[error("the sum of the accounts does not fit 64 bits")]
     TooLarge,
@@ -94,7 +69,7 @@ pub enum CombineError {
 impl CombineError {
     /// Whether it says what an account through these instruments lacks, and not that a ledger is wrong.
     pub fn is_refusal(&self) -> bool {
-        matches!(self, Self::Currencies { .. } | Self::Capital { .. } | Self::TooLarge)
+        matches!(self, Self::Currencies(_) | Self::Capital(_) | Self::TooLarge)
     }
 }
 
@@ -161,19 +136,19 @@ pub fn combine(members: &[(&Ledger, MemberAttribution)]) -> Result<Combined, Com
 
 fn comparable(first: &Ledger, ledger: &Ledger, exponent: u32) -> Result<(), CombineError> {
     let [a, b] = [first, ledger].map(|l| &l.header);
-    let (first, second) = (a.instrument.clone(), b.instrument.clone());
-    if a.quote_currency != b.quote_currency {
-        let (one, other) = (a.quote_currency.clone(), b.quote_currency.clone());
-        return Err(CombineError::Currencies { first, one, second, other });
+    let (one, other) = (&a.quote_currency, &b.quote_currency);
+    if one != other {
+        let words = format!("{} is counted in {one} and {} in {other}", a.instrument, b.instrument);
+        return Err(CombineError::Currencies(words.into()));
     }
     let cash = |h: &crate::LedgerHeader| {
         i128::from(h.start_cash) * 10_i128.pow((exponent - h.money_exponent).min(18))
     };
     if cash(a) != cash(b) {
-        let [one, other] =
-            [a, b].map(|h| format!("{}", h.start_cash as f64 / 10_f64.powi(h.money_exponent as i32)));
-        let currency = a.quote_currency.clone();
-        return Err(CombineError::Capital { first, one, second, other, currency });
+        let shown = |h: &crate::LedgerHeader| h.start_cash as f64 / 10_f64.powi(h.money_exponent as i32);
+        let words =
+            format!("{} begins with {} {one} and {} with {}", a.instrument, shown(a), b.instrument, shown(b));
+        return Err(CombineError::Capital(words.into()));
     }
     Ok(())
 }

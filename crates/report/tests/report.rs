@@ -409,7 +409,7 @@ fn instruments_stand_in_one_table() {
         "<a href=\"eur/report.html\">eur</a>",
         "member 0 after epoch 2",
         "&lt;of its own&gt;",
-        "5 Jan 1970 – 6 Jan 1970",
+        "<span class=\"day\">5 Jan 1970</span> – <span class=\"day\">6 Jan 1970</span>",
     ] {
         assert!(text.contains(part), "{part}");
     }

@@ -102,7 +102,7 @@ pub(crate) fn folds(lines: &[PartLine]) -> Result<String, Failure> {
         let members: Vec<Vec<Named>> = series.iter().map(summary).collect();
         rows.push(([format!("{number} {}", window(l)), l.chosen.clone()], cells(&l.ledger, l.member)?));
         if let Some(own) = series.get(l.member as usize) {
-            let of = |key: &str| Some(time_interval(own, key, l.ledger.header.seed)?.interval.ok()?);
+            let of = |key: &str| time_interval(own, key, l.ledger.header.seed)?.interval.ok();
             rows.push(below("95 % over time", |key| of(key).map(|i| (i.low, i.high))));
         }
         rows.push(below("95 % over members", |key| spread(&members, key)));

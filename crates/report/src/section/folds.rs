@@ -66,13 +66,13 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
 }
 
 /// In place of a window that there is none of.
-pub(crate) fn none() -> String {
-    "–".into()
+pub(crate) fn none() -> Markup {
+    html! { "–" }
 }
 
 /// First and last day of a window.
-pub(crate) fn days([from, to]: [i64; 2]) -> String {
-    format!("{} – {}", Date::of_ns(from).text(), Date::of_ns(to).text())
+pub(crate) fn days([from, to]: [i64; 2]) -> Markup {
+    html! { span.day { (Date::of_ns(from).text()) } " – " span.day { (Date::of_ns(to).text()) } }
 }
 
 /// From the one to the other.
