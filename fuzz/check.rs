@@ -2,7 +2,8 @@
 //! this, and so does an ordinary test over the corpus.
 
 use foxhunt_data::{
-    BarStream, Bars, DataError, Instrument, LoadOptions, Positions, inspect, load_bytes, presets, sample,
+    BarStream, Bars, DataError, Instrument, LoadOptions, OfMarket, Positions, inspect, load_bytes, presets,
+    sample,
 };
 
 /// The targets, as the files of `targets` are called.
@@ -93,11 +94,14 @@ fn instrument(text: &str) {
 
 fn positions(bytes: &[u8]) {
     thread_local!(static BARS: Bars = sample().slice(0..200));
-    BARS.with(|bars| match Positions::from_bytes("fuzzed", bytes, bars) {
-        Ok(positions) => {
-            assert!(positions.targets.is_sorted_by(|a, b| a.0 < b.0));
-            assert!(positions.targets.iter().all(|(row, x)| *row < bars.len() && x.abs() <= 1.0));
-        }
-        Err(e) => assert!(e.to_string().starts_with("fuzzed"), "{e}"),
-    });
+    // One instrument, and one of several.
+    for of in [None, Some(OfMarket { names: &["a", "b"], own: "a", alone: false })] {
+        BARS.with(|bars| match Positions::from_bytes("fuzzed", bytes, bars, of) {
+            Ok(positions) => {
+                assert!(positions.targets.is_sorted_by(|a, b| a.0 < b.0));
+                assert!(positions.targets.iter().all(|(row, x)| *row < bars.len() && x.abs() <= 1.0));
+            }
+            Err(e) => assert!(e.to_string().starts_with("fuzzed"), "{e}"),
+        });
+    }
 }

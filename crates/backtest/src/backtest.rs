@@ -88,10 +88,20 @@ impl Agents<'_> {
         &self,
         fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Ledger, BacktestError> {
-        let Backtest { config, trials, .. } = self.backtest;
         fill(&self.compiled.runtime, &self.net).map_err(BacktestError::Weights)?;
+        self.run_by(&self.backtest.rules)
+    }
+
+    /// A run of the weights that are there, by other rules: costs times a factor, more equity. Rules are data of the device, so
+    /// that nothing is compiled anew.
+    ///
+    /// # Errors
+    /// Rules that the device can't hold, and the device's.
+    pub fn run_by(&self, rules: &RuleBook) -> Result<Ledger, BacktestError> {
+        let Backtest { config, trials, .. } = self.backtest;
+        self.compiled.env.write(Buffer::Rules, &vec![rules.row()?; self.members.len()])?;
         let run = Run { members: &self.members, baseline: None, seed: config.seed, trials };
-        self.backtest.play(&self.compiled, run)
+        self.backtest.clone().with_rules(rules.clone()).play(&self.compiled, run)
     }
 
     /// The same from images, as [`Backtest::agents_of_images`].

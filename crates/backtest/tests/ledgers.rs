@@ -62,6 +62,26 @@ fn check(ledger: &Ledger, rows: Option<usize>) {
     }
 }
 
+/// What is compiled once runs by any rules as if it had been compiled for them, one after another, and by its own again.
+#[test]
+fn rules_are_changed_without_compiling_anew() {
+    let config = small();
+    let market = market(&config);
+    let device = Device::cpu();
+    let backtest =
+        Backtest::new(&device, DType::F32, &config, &market, TestWindow::validation(&market)).unwrap();
+    let ids = [0, 5];
+    let images = fresh(&config, &ids);
+    let agents = backtest.compile(&ids).unwrap();
+    let own = agents.run_images(&images).unwrap();
+    for rules in [market.rules.with_costs(3), market.rules.with_equity(100), wild(&market)] {
+        let anew = backtest.clone().with_rules(rules.clone()).agents_of_images(&ids, &images).unwrap();
+        assert_ne!(anew, own);
+        assert!(agents.run_by(&rules).unwrap() == anew);
+    }
+    assert!(agents.run_by(backtest.rules()).unwrap() == own);
+}
+
 #[test]
 fn greedy_fresh_nets_reconcile_and_each_equals_itself_alone() {
     let config = small();
@@ -192,6 +212,7 @@ fn the_report_is_made_of_it() {
     assert!(nothing.bars.iter().all(|r| r.equity == market.rules.start_cash));
     let input = ReportInput {
         ledger: &agent,
+        chosen: None,
         baselines: &[hold, nothing],
         stress: &[],
         curves: &[],

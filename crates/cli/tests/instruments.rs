@@ -93,8 +93,19 @@ fn commands_take_one_instrument_of_a_run() {
     let at = folder.path();
     train(at, "--config two.toml --out run").works();
     let run = at.join("run");
-    for what in ["backtest run --out x", "act run", "verify leak run"] {
+    for what in ["act run", "verify leak run"] {
         foxhunt(at, what).fails(1, &["run has the instruments eur, gold: name one with --market"]);
+    }
+    foxhunt(at, "backtest run --data eurusd.csv --device cpu --out x").fails(1, &["eur, gold", "--market"]);
+    // Without a name all are tested again, and stand on one page as they did.
+    let all = foxhunt(at, "backtest run --device cpu --out all").works();
+    assert!(all.out.contains("all together"), "{}", all.out);
+    for name in ["eur", "gold"] {
+        let part = format!("{name}/ledger");
+        assert_same(&at.join("all").join(&part), &files(&run.join(&part)), &part);
+    }
+    for file in ["report.html", "figures.json"] {
+        assert!(fs::read(at.join("all").join(file)).unwrap() == fs::read(run.join(file)).unwrap(), "{file}");
     }
     foxhunt(at, "act run --market silver").fails(1, &["run has no instrument silver", "eur, gold"]);
     foxhunt(at, "backtest run --market gold --device cpu --out again").works();
@@ -171,7 +182,7 @@ fn instruments_walk_forward() {
     let walk = "--config two.toml --set data.walk_forward.folds=2 --set data.walk_forward.validation_days=15 --set \
                 data.walk_forward.test_days=15 --out run";
     let done = train(at, walk).works();
-    assert_eq!(done.out.matches("the chosen of each fold").count(), 2, "{}", done.out);
+    assert_eq!(done.out.matches("the chosen of each fold").count(), 3, "{}", done.out);
     let run = at.join("run");
     for part in [
         "eur/fold_0/ledger",
@@ -307,8 +318,144 @@ fn what_is_wrong_is_told_with_file_and_key() {
     // Files of two instruments are not one.
     fs::copy(at.join("gold_2.csv"), at.join("GBPUSD.csv")).unwrap();
     train(at, "--data eurusd.csv GBPUSD.csv --out x").fails(3, &["GBPUSD.csv", "data.markets"]);
-    for (command, more) in [("compare", "--out x"), ("features", "--out x.parquet")] {
-        let set = "--set data.markets=[{files=['eurusd.csv']}]";
-        foxhunt(at, &format!("{command} {set} {more}")).fails(1, &["takes one instrument", "data.markets"]);
+    let set = "--set data.markets=[{files=['eurusd.csv']}]";
+    foxhunt(at, &format!("features {set} --out x.parquet"))
+        .fails(1, &["takes one instrument", "data.markets"]);
+}
+
+/// The account of each instrument is its own where its table says so, and the report and the rules tell of it.
+#[test]
+fn each_instrument_may_have_its_own_costs_and_cash() {
+    let folder = folder();
+    let at = folder.path();
+    let own = format!("{TWO}market = {{start_cash = 50000, taker_fee_bp = 3, half_spread_bp = 1}}\n");
+    fs::write(at.join("own.toml"), own).unwrap();
+    let done = train(at, "--config own.toml --set data.markets.eur.market.stop_atr=4 --out run").works();
+    let run = at.join("run");
+    let header = |name: &str| foxhunt_ledger::Ledger::read(&run.join(name).join("ledger")).unwrap().header;
+    let (eur, gold) = (header("eur"), header("gold"));
+    assert_eq!((gold.rates.taker_e7, gold.start_cash), (3_000, 50_000 * 10_i64.pow(gold.money_exponent)));
+    assert_eq!((eur.rates.taker_e7, eur.start_cash), (200, 100_000 * 10_i64.pow(eur.money_exponent)));
+    let says = |header: &foxhunt_ledger::LedgerHeader, words: &str| {
+        header.assumptions.iter().any(|a| a.contains(words))
+    };
+    assert!(says(&gold, "Half the spread is 1 bp of the close, at least 0 price units and 0 % of ATR24"));
+    assert!(says(&eur, "A stop stands 4 ATRs") && says(&gold, "No stop is set"));
+    // Parts of different size are no equal parts, which is said where the account would stand.
+    let why = "EUR/USD begins with 100000 USD and GOLD with 50000";
+    assert!(done.out.contains(&format!("no account through all instruments: {why}")), "{}", done.out);
+    assert!(fs::read_to_string(run.join("report.html")).unwrap().contains(why));
+    // The account is the instrument's own wherever the run is used again.
+    foxhunt(at, "backtest run --market gold --device cpu --out again").works();
+    assert_same(&at.join("again/ledger"), &files(&run.join("gold/ledger")), "the test again");
+    let act = foxhunt(at, "act run --market gold --device cpu").works();
+    assert!(act.out.contains("equity 50000.00 USD (the starting cash)"), "{}", act.out);
+    foxhunt(at, "verify leak run --market gold --device cpu").works();
+    train(at, "--config own.toml --set data.markets.silver.market.leverage=1 --out x")
+        .fails(3, &["silver", "name one of the instruments eur, gold"]);
+}
+
+/// Equal parts of the capital in each instrument: the sum of their ledgers, in every figure that is told of it.
+#[test]
+fn an_account_goes_through_all_instruments() {
+    let folder = folder();
+    let at = folder.path();
+    let done = train(at, &format!("{SHARED} --out run")).works();
+    let run = at.join("run");
+    let ledgers =
+        ["eur", "gold"].map(|name| foxhunt_ledger::Ledger::read(&run.join(name).join("ledger")).unwrap());
+    let account = &json(&run.join("figures.json"))["account"];
+    let members = account["members"].as_array().unwrap();
+    assert_eq!((members.len(), account["baselines"].as_array().unwrap().len()), (2, 4));
+    for (m, member) in members.iter().enumerate() {
+        let of = |k: usize| {
+            ledgers
+                .iter()
+                .map(|l| l.bars_of(m as u32))
+                .map(|rows| rows[k.min(rows.len() - 1)].equity)
+                .sum::<i64>()
+        };
+        let (start, end) = (of(0), of(usize::MAX));
+        assert_eq!(member["attribution"]["change_in_equity"], end - start);
+        let told = member["metrics"]["total_return"].as_f64().unwrap();
+        assert!((told - (end as f64 / start as f64 - 1.0)).abs() < 1e-12);
     }
+    let chosen = members.iter().find(|m| m["label"] == account["shown"]).unwrap();
+    let line = done.out.lines().find(|l| l.starts_with("all together")).unwrap();
+    let grown = 100.0 * chosen["metrics"]["total_return"].as_f64().unwrap();
+    assert!(line.contains(&format!("{grown:.2} %")), "{line}");
+}
+
+/// Anyone's targets for several instruments, in one file.
+#[test]
+fn positions_of_several_instruments_are_tested_at_once() {
+    let folder = folder();
+    let at = folder.path();
+    let stamps: Vec<String> =
+        sample(6000).lines().skip(1).map(|l| l.split(',').next().unwrap().to_owned()).collect();
+    let mut text = "stamp,market,exposure\n".to_owned();
+    for (k, stamp) in stamps.iter().enumerate().skip(3_500).step_by(40) {
+        text.push_str(&format!(
+            "{stamp},eur,{}\n{stamp},gold,{}\n",
+            [1.0, -0.3][k / 40 % 2],
+            [0.0, 0.5][k / 40 % 2]
+        ));
+    }
+    fs::write(at.join("both.csv"), &text).unwrap();
+    let alone = "backtest --positions both.csv --config two.toml --device cpu --out both";
+    let done = foxhunt(at, alone).works();
+    assert!(done.out.contains("all together") && done.out.contains("both.csv"), "{}", done.out);
+    let ledgers = ["eur", "gold"]
+        .map(|name| foxhunt_ledger::Ledger::read(&at.join("both").join(name).join("ledger")).unwrap());
+    for ledger in &ledgers {
+        foxhunt_ledger::reconcile(ledger).unwrap();
+    }
+    assert!(ledgers[0].bars[1].position < 0 && ledgers[1].bars[1].position > 0);
+    let account = &json(&at.join("both/figures.json"))["account"];
+    let gains: i64 = ledgers.iter().map(|l| l.bars.last().unwrap().equity - l.bars[0].equity).sum();
+    assert_eq!(account["members"][0]["attribution"]["change_in_equity"], gains);
+    // In a run, all of its instruments or one.
+    train(at, "--config two.toml --out run").works();
+    for more in ["--out inside", "--market gold --out gold"] {
+        let done = foxhunt(at, &format!("backtest run --positions both.csv --device cpu {more}"));
+        assert!(done.code == 0 && done.err.contains("lie before the first decision"), "{}", done.err);
+    }
+    assert_same(&at.join("gold/ledger"), &files(&at.join("inside/gold/ledger")), "one of them");
+    for (from, to, words) in [
+        ("gold", "silver", &["both.csv, line 3, field market", "name one of eur, gold"][..]),
+        ("market", "which", &["both.csv, line 1", "stamp,market,exposure"]),
+    ] {
+        fs::write(at.join("both.csv"), text.replace(from, to)).unwrap();
+        foxhunt(at, &alone.replace("--out both", "--out x")).fails(3, words);
+    }
+}
+
+/// Each instrument has a comparison of its own; a shared policy has one, of its mean over them.
+#[test]
+fn several_instruments_are_compared() {
+    let folder = folder();
+    let at = folder.path();
+    let small = "--arms f32,stochastic --members 2 --every 1 --device cpu --epochs 1 --set learn.envs=8 --set learn.collect=64 \
+                 --set learn.updates=2 --set learn.batch=16 --set learn.replay=256 --set learn.episode_bars=64";
+    let compare = |more: &str| {
+        let done = foxhunt(at, &format!("compare {more}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+    };
+    compare(&format!("--config two.toml {small} --out own"));
+    let read = |path: &str| json(&at.join(path));
+    let sharpe = |c: &Value, arm: usize, m: usize| c["arms"][arm]["summaries"][0]["values"][m].clone();
+    let (eur, gold) = (read("own/eur/compare.json"), read("own/gold/compare.json"));
+    assert_eq!((&eur["setting"]["market"], &gold["setting"]["market"]), (&"EUR/USD".into(), &"GOLD".into()));
+    assert!(sharpe(&eur, 0, 1).is_f64() && sharpe(&eur, 0, 1) != sharpe(&gold, 0, 1));
+    // Alone in the file an instrument has the same members.
+    let alone = TWO.replace("[[data.markets]]\nname = 'eur'\nfiles = ['eurusd.csv']\n", "");
+    fs::write(at.join("alone.toml"), alone).unwrap();
+    compare(&format!("--config alone.toml {small} --out alone"));
+    assert_eq!(sharpe(&read("alone/gold/compare.json"), 0, 1), sharpe(&gold, 0, 1));
+    let shared = SHARED.replace("--config two.toml ", "");
+    compare(&format!("--config two.toml {shared} {small} --out shared"));
+    let shared = read("shared/compare.json");
+    assert_eq!(shared["setting"]["market"], "EUR/USD, GOLD");
+    assert!(sharpe(&shared, 0, 0).is_f64() && sharpe(&shared, 1, 1).is_f64());
+    assert!(at.join("shared/compare.html").is_file());
 }

@@ -6,7 +6,7 @@ use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_ledger::{Ledger, reconcile};
 use foxhunt_metrics::{Metric, Series, Undefined, sharpe_days, total_return};
-use foxhunt_train::{Config, Trainer};
+use foxhunt_train::{Config, Market, Trainer};
 
 /// Follows a slice: its learning curves, and the weights that the validation window chooses.
 pub(crate) struct Examiner<'a> {
@@ -15,7 +15,8 @@ pub(crate) struct Examiner<'a> {
     config: &'a Config,
     task: &'a Task<'a>,
     ids: Vec<u64>,
-    validation: Agents<'a>,
+    /// On the validation window of each market.
+    validation: Vec<Agents<'a>>,
     curves: Vec<Vec<Point>>,
     /// Of each member: the best return so far, after how many epochs, and the image of its weights.
     best: Vec<(f64, u32, Vec<f32>)>,
@@ -30,11 +31,10 @@ impl<'a> Examiner<'a> {
         dtype: DType,
         config: &'a Config,
         task: &'a Task<'a>,
-        validation: TestWindow,
     ) -> Result<Self> {
         let ids = config.member_ids();
         // Compiled once: it would take longer than the backtest itself.
-        let validation = Backtest::new(device, dtype, config, task.market, validation)?.compile(&ids)?;
+        let validation = compiled(device, dtype, config, task, TestWindow::validation)?;
         let curves = vec![Vec::new(); ids.len()];
         Ok(Examiner { device, dtype, config, task, ids, validation, curves, best: Vec::new() })
     }
@@ -42,9 +42,9 @@ impl<'a> Examiner<'a> {
     /// Evaluates the weights as they are after `epoch` epochs.
     pub(crate) fn look(&mut self, epoch: u32, trainer: &Trainer) -> Result<()> {
         let images = trainer.runtime().read(trainer.net().weight)?;
-        let ledger = self.validation.run_images(&images)?;
+        let ledgers = played(&self.validation, &images)?;
         let one = images.len() / self.ids.len();
-        let all = scores(self.task, &ledger, epoch)?;
+        let all = scores(self.task, &ledgers, epoch)?;
         for (member, (scores, image)) in all.iter().zip(images.chunks(one)).enumerate() {
             let Scores { regret, total_return, .. } = *scores;
             self.curves[member].push(Point { epoch, regret, total_return });
@@ -60,20 +60,53 @@ impl<'a> Examiner<'a> {
 
     /// Reads the test window, twice: by the chosen weights, and by the last.
     pub(crate) fn finish(self, trainer: &Trainer, epochs: u32) -> Result<Vec<Examined>> {
-        let window = TestWindow::test(self.task.market);
-        let test = Backtest::new(self.device, self.dtype, self.config, self.task.market, window)?;
-        let test = test.compile(&self.ids)?;
+        let test = compiled(self.device, self.dtype, self.config, self.task, TestWindow::test)?;
         let last = trainer.runtime().read(trainer.net().weight)?;
-        let last = scores(self.task, &test.run_images(&last)?, epochs)?;
+        let last = scores(self.task, &played(&test, &last)?, epochs)?;
         let chosen: Vec<f32> = self.best.iter().flat_map(|best| best.2.iter().copied()).collect();
-        let chosen = scores(self.task, &test.run_images(&chosen)?, epochs)?;
+        let chosen = scores(self.task, &played(&test, &chosen)?, epochs)?;
         let chosen = chosen.into_iter().zip(&self.best).map(|(s, best)| Scores { epoch: best.1, ..s });
         Ok(self.curves.into_iter().zip(chosen).zip(last).map(|((curve, c), l)| (curve, c, l)).collect())
     }
 }
 
+/// All members on a window of each market.
+fn compiled<'a>(
+    device: &'a Device,
+    dtype: DType,
+    config: &'a Config,
+    task: &'a Task<'a>,
+    window: fn(&Market) -> TestWindow,
+) -> Result<Vec<Agents<'a>>> {
+    let one = |market: &'a Market| {
+        Ok(Backtest::new(device, dtype, config, market, window(market))?.compile(&config.member_ids())?)
+    };
+    task.markets.iter().map(one).collect()
+}
+
+fn played(agents: &[Agents<'_>], images: &[f32]) -> Result<Vec<Ledger>> {
+    agents.iter().map(|a| Ok(a.run_images(images)?)).collect()
+}
+
+/// Scores of every member, means over the ledgers of each market. A score that one of them lacks is none.
+fn scores(task: &Task<'_>, ledgers: &[Ledger], epoch: u32) -> Result<Vec<Scores>> {
+    let all = ledgers.iter().map(|l| scores_of(task, l, epoch)).collect::<Result<Vec<_>>>()?;
+    let members = all.iter().map(Vec::len).min().unwrap_or(0);
+    let mean = |m: usize, of: fn(&Scores) -> Option<f64>| {
+        Some(all.iter().map(|one| of(&one[m])).sum::<Option<f64>>()? / all.len() as f64)
+    };
+    let one = |m: usize| Scores {
+        epoch,
+        regret: mean(m, |s| s.regret),
+        sharpe: mean(m, |s| s.sharpe),
+        total_return: mean(m, |s| s.total_return),
+        ruined: all.iter().any(|one| one[m].ruined),
+    };
+    Ok((0..members).map(one).collect())
+}
+
 /// Scores of every member of a ledger.
-fn scores(task: &Task<'_>, ledger: &Ledger, epoch: u32) -> Result<Vec<Scores>> {
+fn scores_of(task: &Task<'_>, ledger: &Ledger, epoch: u32) -> Result<Vec<Scores>> {
     let attribution = reconcile(ledger)?;
     let of = |(member, lines): (usize, &_)| -> Result<Scores> {
         let series = Series::new(ledger, lines);

@@ -14,7 +14,8 @@ pub enum Measure {
     /// Distance from the optimal policy's value, the optimum's value being 1: of markets whose optimum is known, by the last
     /// epoch's weights. Less is better.
     Regret,
-    /// Sharpe ratio per session day on the test window, by the weights that the validation window chose. More is better.
+    /// Sharpe ratio per session day on the test window, by the weights that the validation window chose; the mean over
+    /// instruments that share a policy. More is better.
     Sharpe,
 }
 
@@ -27,9 +28,9 @@ pub struct Setting {
     pub program: String,
     /// What members are scored by.
     pub measure: Measure,
-    /// The instrument.
+    /// The instrument, or those that share a policy.
     pub market: String,
-    /// SHA-256 of the bars' file.
+    /// SHA-256 of the bars' file; of several instruments that of theirs in a row.
     pub data_sha256: String,
     /// Bars.
     pub bars: usize,
@@ -44,18 +45,25 @@ const FORMAT: u32 = 1;
 
 impl Setting {
     /// The setting of a comparison.
-    pub fn new(program: &str, config: &Config, market: &Market, measure: Measure, every: u32) -> Self {
+    pub fn new(program: &str, config: &Config, markets: &[Market], measure: Measure, every: u32) -> Self {
         let mut config = config.clone();
         (config.population, config.members) = (1, Vec::new());
         (config.learn.weights, config.learn.rounding) = (Weights::default(), Rounding::default());
         config.data.files = Vec::new();
+        config.data.markets.iter_mut().for_each(|m| m.files.clear());
+        let of = |text: fn(&Market) -> &str| markets.iter().map(text).collect::<Vec<_>>();
+        let hashes = of(|m| &m.bars.source.sha256);
+        let data_sha256 = match hashes[..] {
+            [one] => one.to_owned(),
+            _ => hex(&Sha256::digest(hashes.concat())),
+        };
         Setting {
             format: FORMAT,
             program: program.to_owned(),
             measure,
-            market: market.bars.instrument.name.clone(),
-            data_sha256: market.bars.source.sha256.clone(),
-            bars: market.bars.len(),
+            market: of(|m| &m.bars.instrument.name).join(", "),
+            data_sha256,
+            bars: markets.iter().map(|m| m.bars.len()).sum(),
             every,
             config,
         }
@@ -66,8 +74,7 @@ impl Setting {
     /// # Errors
     /// Numbers that JSON does not have.
     pub fn fingerprint(&self) -> Result<String> {
-        let hash = Sha256::digest(serde_json::to_vec(self)?);
-        Ok(hash.iter().map(|b| format!("{b:02x}")).collect())
+        Ok(hex(&Sha256::digest(serde_json::to_vec(self)?)))
     }
 
     /// The first key in which another setting, as read from a file, differs: `learn.gamma is 0.9, and here 0.99`.
@@ -78,6 +85,10 @@ impl Setting {
         let own: Value = serde_json::from_slice(&serde_json::to_vec(self)?).map_err(CompareError::from)?;
         Ok(first_difference("", other, &own))
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 fn first_difference(place: &str, there: &Value, here: &Value) -> Option<String> {

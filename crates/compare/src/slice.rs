@@ -5,7 +5,6 @@ use crate::{
     examine::Examiner,
     gauges::{Probe, memory},
 };
-use foxhunt_backtest::TestWindow;
 use foxhunt_checkpoint::save_weights;
 use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
@@ -22,8 +21,8 @@ pub type RegretOf<'a> =
 pub struct Task<'a> {
     /// The configuration that arms patch.
     pub config: &'a Config,
-    /// The market.
-    pub market: &'a Market,
+    /// The market, or those of instruments that share a policy, over which scores are means.
+    pub markets: &'a [Market],
     /// Regret, where the market's optimum is known; without it members are scored by their Sharpe ratio.
     pub regret: Option<&'a RegretOf<'a>>,
     /// Epochs between two evaluations; the last epoch is always evaluated.
@@ -168,9 +167,8 @@ fn train(
     device.set_tf32(false);
     let mut config = arm.apply(task.config);
     (config.population, config.members) = (ids.len(), ids.to_vec());
-    let mut trainer = Trainer::new(device, arm.dtype(), &config, task.market)?;
-    let validation = TestWindow::validation(task.market);
-    let mut examiner = Examiner::new(device, arm.dtype(), &config, task, validation)?;
+    let mut trainer = Trainer::on(device, arm.dtype(), &config, task.markets)?;
+    let mut examiner = Examiner::new(device, arm.dtype(), &config, task)?;
     let mut probe = Probe::new(&trainer)?;
     let mut losses = vec![Vec::new(); ids.len()];
     let mut counters = Vec::new();

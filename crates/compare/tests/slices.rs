@@ -27,14 +27,20 @@ struct Subject {
 impl Subject {
     fn new(config: Config) -> Self {
         let market = Market::prepare(foxhunt_data::sample().slice(0..1_500), &config).unwrap();
-        let setting = Setting::new("test", &config, &market, Measure::Sharpe, 2);
+        let setting = Setting::new("test", &config, std::slice::from_ref(&market), Measure::Sharpe, 2);
         Subject { config, market, setting }
     }
 
     fn run(&self, arm: Arm, ids: &[u64], scratch: &Path, stop_after: usize) -> Option<Slice> {
         let fingerprint = self.setting.fingerprint().unwrap();
         let (config, market) = (&self.config, &self.market);
-        let task = Task { config, market, regret: None, every: 2, fingerprint: &fingerprint };
+        let task = Task {
+            config,
+            markets: std::slice::from_ref(market),
+            regret: None,
+            every: 2,
+            fingerprint: &fingerprint,
+        };
         run_slice(&Device::cpu(), &task, arm, ids, scratch, &mut Stop(stop_after)).unwrap()
     }
 

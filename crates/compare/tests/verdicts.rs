@@ -23,7 +23,7 @@ fn comparison(adds: &[(Arm, Option<f64>)], own: Arm) -> Comparison {
     let path = folder.path().join("x");
     let config = Config::of(Size::Small);
     let market = Market::prepare(foxhunt_data::sample(), &config).unwrap();
-    let setting = Setting::new("test", &config, &market, Measure::Regret, 1);
+    let setting = Setting::new("test", &config, std::slice::from_ref(&market), Measure::Regret, 1);
     let files = Folder::open(&path, &setting).unwrap();
     for (arm, adds) in adds {
         let members = (0..12u32).map(|id| {

@@ -110,6 +110,39 @@ impl Bars {
     }
 }
 
+/// Where the last bar of a file stands in its session, as far as a clock tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionNow {
+    /// Whether the last bar ends its session.
+    pub ends: bool,
+    /// Whether the bar that follows will end its own.
+    pub next_ends: bool,
+}
+
+impl Bars {
+    /// The last bar's place in its session, where positions are closed at a session's end ([`Bars::session_ends`]); nothing
+    /// where they are not. The bar that follows is taken to be as long as the others: one after a session's end is the first of
+    /// the next session, unless bars outside the regular hours were seen, which each end one. A day that closes early is not
+    /// known beforehand.
+    ///
+    /// # Errors
+    /// As [`Bars::session_ends`].
+    pub fn session_now(&self) -> Result<Option<SessionNow>, DataError> {
+        let ends = self.session_ends()?;
+        let clock = self.session_clock()?;
+        let (Some(&ends_now), Some(last)) = (ends.last(), clock.last()) else { return Ok(None) };
+        let (length, bar) = (i64::from(self.instrument.session.length_s), self.source.bar_seconds);
+        let close = last.close_s - last.inside_s.div_euclid(DAY_S) * DAY_S;
+        let next_ends = if ends_now {
+            // Its open lies at or beyond the regular end: so may the next one's.
+            bar >= length || close - bar >= length
+        } else {
+            close + bar >= length
+        };
+        Ok(Some(SessionNow { ends: ends_now, next_ends }))
+    }
+}
+
 const DAY_S: i64 = 86_400;
 
 /// Seconds since 1970-01-01 00:00 that a wall clock shows at a moment, rounded down.
@@ -203,6 +236,10 @@ mod tests {
         bars.instrument.session = session(23_400, true);
         assert_eq!(bars.session_ends().unwrap(), [false, true, true, true, false, true, false, false]);
         // What comes after the last bar is not known.
+        let now = |rows: usize| bars.slice(0..rows).session_now().unwrap().unwrap();
+        let told: Vec<(bool, bool)> = (1..=8).map(now).map(|n| (n.ends, n.next_ends)).collect();
+        let (mid, before, end, outside) = ((false, false), (false, true), (true, false), (true, true));
+        assert_eq!(told, [before, end, outside, outside, mid, mid, mid, before]);
         assert_eq!(bars.slice(0..6).session_ends().unwrap(), [false, true, true, true, false, false]);
         bars.instrument.session = session(23_400, false);
         assert!(bars.session_ends().unwrap().is_empty());

@@ -36,7 +36,7 @@ mod stamp;
 mod stream;
 
 pub use bars::{Bar, Bars, Ohlc, YEAR_SECONDS};
-pub use calendar::{LocalTime, SessionClock};
+pub use calendar::{LocalTime, SessionClock, SessionNow};
 pub use convert::{BarWriter, write_parquet};
 pub use error::DataError;
 pub use extra::ExtraColumn;
@@ -49,7 +49,7 @@ pub use load::{LoadOptions, RangePolicy, load, load_bytes, load_stream};
 pub use market_columns::{ATR_BARS, MarketColumns, SLOW_BARS};
 pub use moment::{parse_moment, show_moment};
 pub use plot::{Picture, plot};
-pub use positions::Positions;
+pub use positions::{OfMarket, Positions};
 pub use reader::{
     columns::{ColumnMap, Field},
     delimited::delimiter,

@@ -21,8 +21,20 @@ pub struct Positions {
     pub targets: Vec<(usize, f64)>,
 }
 
+/// Whose targets are read from a file of several instruments.
+#[derive(Clone, Copy, Debug)]
+pub struct OfMarket<'a> {
+    /// Names of all instruments, which the file's column `market` may hold.
+    pub names: &'a [&'a str],
+    /// The one whose targets are meant.
+    pub own: &'a str,
+    /// Whether a file without that column is all its.
+    pub alone: bool,
+}
+
 impl Positions {
-    /// Reads a CSV file whose header is `stamp,exposure`, in rising order.
+    /// Reads a CSV file whose header is `stamp,exposure`, in rising order; for several instruments with a column `market`, which
+    /// names each target's.
     ///
     /// A stamp names a bar: it is written as the stamps of the bars' own file are (the bar's open or its close, whichever
     /// that file's stamps are, in the zone that they were read in; any format that bars may have). The target is set at the
@@ -31,49 +43,92 @@ impl Positions {
     ///
     /// # Errors
     /// [`DataError`] with file, line and field of what is not so.
-    pub fn read(path: &Path, bars: &Bars) -> Result<Self, DataError> {
+    pub fn read(path: &Path, bars: &Bars, of: Option<OfMarket<'_>>) -> Result<Self, DataError> {
         let shown = path.display().to_string();
         let bytes = fs::read(path).map_err(|source| DataError::Io { path: shown.clone().into(), source })?;
         let name = path.file_name().map_or_else(|| shown.clone(), |n| n.to_string_lossy().into_owned());
-        Ok(Positions { name, ..Self::from_bytes(&shown, &bytes, bars)? })
+        Ok(Positions { name, ..Self::from_bytes(&shown, &bytes, bars, of)? })
     }
 
     /// As [`Positions::read`], from the bytes of a file under the name `path`.
     ///
     /// # Errors
     /// As [`Positions::read`].
-    pub fn from_bytes(path: &str, bytes: &[u8], bars: &Bars) -> Result<Self, DataError> {
+    pub fn from_bytes(
+        path: &str,
+        bytes: &[u8],
+        bars: &Bars,
+        of: Option<OfMarket<'_>>,
+    ) -> Result<Self, DataError> {
         let text = std::str::from_utf8(bytes)
             .map_err(|e| DataError::file(path, format!("is no UTF-8 text ({e})"), "save it as UTF-8"))?;
-        let targets = Self::parse(path, text, bars)?;
+        let targets = Self::parse(path, text, bars, of)?;
         Ok(Positions { name: path.to_owned(), sha256: crate::open::sha256(bytes), targets })
     }
 
-    fn parse(path: &str, text: &str, bars: &Bars) -> Result<Vec<(usize, f64)>, DataError> {
-        const SHAPE: &str = "the header is stamp,exposure and every line has these two";
+    fn parse(
+        path: &str,
+        text: &str,
+        bars: &Bars,
+        of: Option<OfMarket<'_>>,
+    ) -> Result<Vec<(usize, f64)>, DataError> {
+        const SHAPE: &str = "the header is stamp,exposure (stamp,market,exposure for several instruments) and every line has these";
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines =
             text.lines().enumerate().map(|(k, l)| (k as u64 + 1, l.trim())).filter(|(_, l)| !l.is_empty());
         let (line, header) = lines.next().ok_or_else(|| {
             DataError::file(path, "is empty", "write a line stamp,exposure and the targets")
         })?;
-        if !header.split(',').map(|c| c.trim().to_lowercase()).eq(["stamp", "exposure"]) {
+        let columns: Vec<String> = header.split(',').map(|c| c.trim().to_lowercase()).collect();
+        let at = |name: &str| columns.iter().position(|c| c == name);
+        let (stamp_at, market_at, exposure_at) = (at("stamp"), at("market"), at("exposure"));
+        let count = 2 + usize::from(market_at.is_some());
+        let (Some(stamp_at), Some(exposure_at), true) = (stamp_at, exposure_at, columns.len() == count)
+        else {
             let found = crate::error::shown(header);
             return Err(DataError::line(path, line, format!("\"{found}\" is not the header"), SHAPE));
+        };
+        match (market_at, of) {
+            (Some(_), None) => {
+                let problem = "has a column market, and there is one instrument without a name";
+                return Err(DataError::line(path, line, problem, "leave the column out"));
+            }
+            (None, Some(OfMarket { names, alone: false, .. })) => {
+                let fix = format!("add one that names each target's: {}", names.join(", "));
+                return Err(DataError::line(
+                    path,
+                    line,
+                    "has no column market, and there are several instruments",
+                    fix,
+                ));
+            }
+            _ => {}
         }
         let mut cells = Vec::new();
         for (line, row) in lines {
-            let mut fields = row.split(',');
-            match (fields.next(), fields.next(), fields.next()) {
-                (Some(stamp), Some(exposure), None) => cells.push((line, stamp.trim(), exposure.trim())),
-                _ => {
-                    let count = row.split(',').count();
-                    return Err(DataError::line(path, line, format!("{count} fields"), SHAPE));
+            let fields: Vec<&str> = row.split(',').map(str::trim).collect();
+            if fields.len() != count {
+                return Err(DataError::line(path, line, format!("{} fields", fields.len()), SHAPE));
+            }
+            if let (Some(name), Some(of)) = (market_at.map(|k| fields[k]), of) {
+                if !of.names.contains(&name) {
+                    let (problem, fix) =
+                        ("is no instrument of this run", format!("name one of {}", of.names.join(", ")));
+                    return Err(DataError::cell(path, (line, "market"), name, problem, fix));
+                }
+                if name != of.own {
+                    continue;
                 }
             }
+            cells.push((line, fields[stamp_at], fields[exposure_at]));
         }
         let Some(&(line, first, _)) = cells.first() else {
-            return Err(DataError::file(path, "holds no target", "write one line for each target"));
+            let of = of.map(|of| format!(" of {}", of.own)).unwrap_or_default();
+            return Err(DataError::file(
+                path,
+                format!("holds no target{of}"),
+                "write one line for each target",
+            ));
         };
         let fix = "write it as the bars' own file does";
         let mut sniffer = Sniffer::default();
@@ -150,7 +205,7 @@ mod tests {
     use crate::sample;
 
     fn parse(text: &str) -> Result<Vec<(usize, f64)>, String> {
-        Positions::parse("p.csv", text, &sample()).map_err(|e| e.to_string())
+        Positions::parse("p.csv", text, &sample(), None).map_err(|e| e.to_string())
     }
 
     /// A stamp of the sample as its file has it.
@@ -167,6 +222,33 @@ mod tests {
         let positions = Positions { name: "p.csv".into(), sha256: String::new(), targets };
         assert_eq!(positions.over(2..8), [0.0, 0.5, 0.5, 0.5, -1.0, -1.0]);
         assert_eq!(positions.over(5..7), [0.5, -1.0], "a target set before the stretch holds in it");
+    }
+
+    #[test]
+    fn a_file_may_hold_the_targets_of_several_instruments() {
+        let of = |own, alone| Some(OfMarket { names: &["eur", "xbt"], own, alone });
+        let read = |text: &str, of| Positions::parse("p.csv", text, &sample(), of).map_err(|e| e.to_string());
+        let text = format!("stamp,market,exposure\n{0},eur,0.5\n{0},xbt,-1\n{1},eur,0\n", stamp(3), stamp(6));
+        assert_eq!(read(&text, of("eur", false)).unwrap(), [(3, 0.5), (6, 0.0)]);
+        assert_eq!(read(&text, of("xbt", true)).unwrap(), [(3, -1.0)]);
+        let plain = format!("exposure,stamp\n1,{}\n", stamp(3));
+        assert_eq!(read(&plain, of("xbt", true)).unwrap(), [(3, 1.0)]);
+        for (text, of, words) in [
+            (text.replace("xbt", "gold"), of("eur", false), "line 3, field market"),
+            (text.replace("xbt", "eur2"), of("eur", false), "name one of eur, xbt"),
+            (text.replace("xbt", "eur"), of("eur", false), "line 3, field stamp"),
+            (plain.clone(), of("eur", false), "add one that names each target's: eur, xbt"),
+            (text.clone(), None, "leave the column out"),
+            (
+                format!("stamp,market,exposure\n{},eur,1\n", stamp(3)),
+                of("xbt", false),
+                "holds no target of xbt",
+            ),
+            ("stamp,exposure,stamp\n".into(), None, "is not the header"),
+        ] {
+            let error = read(&text, of).unwrap_err();
+            assert!(error.contains(words), "{words}: {error}");
+        }
     }
 
     #[test]
@@ -211,7 +293,7 @@ mod tests {
                 bytes[at] = b"0123456789.,-+:eE \n\"\xff\0naif"[draw(26)];
             }
             bytes.truncate(bytes.len() - draw(2) * draw(200));
-            match Positions::parse("p.csv", &String::from_utf8_lossy(&bytes), &bars) {
+            match Positions::parse("p.csv", &String::from_utf8_lossy(&bytes), &bars, None) {
                 Ok(targets) => {
                     read += 1;
                     assert!(targets.windows(2).all(|w| w[0].0 < w[1].0));

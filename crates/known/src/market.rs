@@ -4,7 +4,7 @@ use crate::{Chain, Kind, KnownError, chain::Path, kinds::BASE_PRICE, markets};
 use foxhunt_core::rng::member_seed;
 use foxhunt_data::{Bars, Decimal, FinancingBase, Instrument, Ohlc, Session, SourceInfo};
 use foxhunt_features::{FeatureTable, Splits};
-use foxhunt_train::{Config, Market, Orders, Size};
+use foxhunt_train::{Config, Cost, Market, Orders, Size};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
@@ -108,6 +108,8 @@ fn patched(mut config: Config) -> Config {
     let m = &mut config.market;
     (m.leverage, m.band_bp, m.participation_cap) = (1.0, 0, 0.1);
     (m.ruin, m.stop_atr, m.start_cash, m.orders) = (0.5, 0.0, 0.0, Orders::Market);
+    (m.half_spread_bp, m.taker_fee_bp, m.maker_fee_bp) = (Cost::Own, Cost::Own, Cost::Own);
+    (m.financing_long_bp, m.financing_short_bp) = (Cost::Own, Cost::Own);
     config
 }
 

@@ -23,6 +23,7 @@
 
 mod book;
 mod columns;
+mod combined;
 mod error;
 mod header;
 mod ledger;
@@ -34,6 +35,7 @@ mod rows;
 pub mod synth;
 
 pub use book::{Book, BookError};
+pub use combined::{CombineError, Combined, CombinedRow, combine};
 pub use error::{Column, LedgerError, Mismatch, ReconcileError};
 pub use header::{DataSource, FORMAT, LedgerHeader, MemberInfo, Rates, Stamps, Window};
 pub use ledger::Ledger;

@@ -1,6 +1,6 @@
 //! What metrics are computed from: one member's way through a ledger.
 
-use foxhunt_ledger::{BarRow, FillRow, Ledger, MemberAttribution};
+use foxhunt_ledger::{BarRow, Combined, FillRow, Ledger, MemberAttribution};
 
 use crate::metric::Undefined;
 use crate::round_trips::{RoundTrip, collect};
@@ -56,6 +56,42 @@ impl Series {
             costs: lines.spread + lines.impact + lines.fees + lines.financing,
             financing: lines.financing,
             trials: ledger.header.trials,
+        }
+    }
+
+    /// The series of a sum of accounts; `ledgers` are its parts', in their order, and `trials` what stood behind their choice.
+    ///
+    /// Trips are those of all parts, in order of their end. A bar is a time at which a bar of any part ends.
+    pub fn combined(sum: &Combined, ledgers: &[&Ledger], trials: u32) -> Self {
+        let mut trips = Vec::new();
+        let (mut open_at_end, mut traded_notional, mut fills) = (false, 0, 0);
+        for ((ledger, lines), scale) in ledgers.iter().zip(&sum.parts).zip(&sum.scales) {
+            let (part, scale) = (Series::new(ledger, lines), i128::from(*scale));
+            trips.extend(part.trips.into_iter().map(|trip| RoundTrip {
+                net: trip.net * scale,
+                fees: trip.fees * scale,
+                financing: trip.financing * scale,
+                ..trip
+            }));
+            open_at_end |= part.open_at_end;
+            traded_notional += part.traded_notional * scale;
+            fills += part.fills;
+        }
+        trips.sort_by_key(|trip| trip.end_ns);
+        let (rows, lines) = (&sum.rows, &sum.lines);
+        Self {
+            time_ns: rows.iter().map(|row| row.time_ns).collect(),
+            day: rows.iter().map(|row| row.day).collect(),
+            equity: rows.iter().map(|row| row.equity).collect(),
+            worst_equity: rows.iter().map(|row| row.worst_equity).collect(),
+            notional: rows.iter().map(|row| row.notional).collect(),
+            trips,
+            open_at_end,
+            traded_notional,
+            fills,
+            costs: lines.spread + lines.impact + lines.fees + lines.financing,
+            financing: lines.financing,
+            trials,
         }
     }
 
@@ -149,6 +185,27 @@ mod tests {
         assert_eq!(daily(&[100, 0, 50]).returns(), Err(Undefined::EquityNotPositive));
         assert_eq!(daily(&[100]).returns(), Err(Undefined::TooFew { have: 0, need: 1 }));
         assert_eq!(daily(&[]).returns(), Err(Undefined::TooFew { have: 0, need: 1 }));
+    }
+
+    /// An account and its copy are twice the account: every ratio is the same, every amount is doubled.
+    #[test]
+    fn an_account_twice_is_twice_the_account() {
+        use foxhunt_ledger::{combine, reconcile, synth::Synth};
+        let ledger = Synth { bars: 1_000, members: 2, ..Synth::default() }.ledger();
+        let lines = reconcile(&ledger).unwrap().members[1];
+        let one = Series::new(&ledger, &lines);
+        let sum = combine(&[(&ledger, lines), (&ledger, lines)]).unwrap();
+        let two = Series::combined(&sum, &[&ledger, &ledger], 7);
+        assert_eq!((two.returns(), two.day_returns()), (one.returns(), one.day_returns()));
+        assert_eq!((two.trips.len(), two.fills, two.trials), (2 * one.trips.len(), 2 * one.fills, 7));
+        assert_eq!(
+            (two.costs, two.gain(), two.traded_notional),
+            (2 * one.costs, 2 * one.gain(), 2 * one.traded_notional)
+        );
+        assert_eq!(crate::turnover(&two), crate::turnover(&one));
+        assert_eq!(crate::max_drawdown_worst(&two), crate::max_drawdown_worst(&one));
+        assert_eq!(crate::mean_leverage(&two), crate::mean_leverage(&one));
+        assert_eq!(crate::mean_trip(&two), crate::mean_trip(&one));
     }
 
     #[test]

@@ -31,6 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let curves: Vec<LearningCurve> = (0..3).map(curve).collect();
     let input = ReportInput {
         ledger: &agent,
+        chosen: None,
         baselines: &[hold, random],
         stress: &stress,
         curves: &curves,

@@ -3,12 +3,13 @@
 mod detail;
 
 use foxhunt_ledger::MemberAttribution;
-use foxhunt_metrics::{Drawdown, Metric, drawdown_closes, drawdown_worst, over_members};
+use foxhunt_metrics::{
+    Drawdown, Metric, Series, TimeInterval, drawdown_closes, drawdown_worst, over_members, time_intervals,
+};
 use serde_json::{Map, Value, json};
 
 use crate::input::{ReportError, ReportInput};
-use crate::section::over_time_rows;
-use crate::view::{MemberView, PartView, View, Views};
+use crate::view::{Accounts, MemberView, PartView, View, Views};
 
 /// Version of the layout of [`figures`].
 pub const FORMAT: u32 = 1;
@@ -38,7 +39,7 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
     });
     let baselines = views.baselines.iter().map(|view| {
         let mut line = strategy(view, true);
-        line.insert("how".into(), json!(view.own_words(&views.agent).join(" ")));
+        line.insert("how".into(), json!(view.own_words(&views.agent.accounts).join(" ")));
         Value::Object(line)
     });
     let folds = views.folds.iter().enumerate().map(|(number, f)| {
@@ -73,15 +74,30 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
 pub(crate) fn part(part: &PartView<'_>) -> Map<String, Value> {
     let window = |[start_ns, end_ns]: [i64; 2]| json!({ "start_ns": start_ns, "end_ns": end_ns });
     let mut out = strategy(&part.view, false);
-    out.insert("train".into(), window(part.line.train));
-    out.insert("validation".into(), window(part.line.validation));
+    out.insert("train".into(), json!(part.line.train.map(window)));
+    out.insert("validation".into(), json!(part.line.validation.map(window)));
     out.insert("test".into(), window(part.line.test));
     out.insert("chosen".into(), json!(part.chosen().label));
+    let of_time = intervals(&part.chosen().series, part.view.seed);
+    out.insert("over_time".into(), json!({ "member": part.chosen().label, "intervals": of_time }));
     out
+}
+
+/// Accounts of no one ledger.
+pub(crate) fn accounts(of: &Accounts) -> Map<String, Value> {
+    members(of, |member, out| out.extend(detail::of_series(of, member)), true)
 }
 
 /// Members of one ledger; `whole` with what is not needed of a stress line.
 fn strategy(view: &View<'_>, whole: bool) -> Map<String, Value> {
+    members(view, |member, out| out.extend(detail::of_member(view, member)), whole)
+}
+
+fn members(
+    view: &Accounts,
+    more: impl Fn(&MemberView, &mut Map<String, Value>),
+    whole: bool,
+) -> Map<String, Value> {
     let members = view.members.iter().map(|member| {
         let mut out = Map::from_iter([
             ("label".to_owned(), json!(member.label)),
@@ -91,7 +107,7 @@ fn strategy(view: &View<'_>, whole: bool) -> Map<String, Value> {
             out.insert("attribution".into(), attribution(&member.lines));
             out.insert("drawdown_closes".into(), drawdown(drawdown_closes(&member.series)));
             out.insert("drawdown_worst".into(), drawdown(drawdown_worst(&member.series)));
-            out.extend(detail::of_member(view, member));
+            more(member, &mut out);
         }
         Value::Object(out)
     });
@@ -138,8 +154,12 @@ fn drawdown(found: Option<Drawdown>) -> Value {
 }
 
 /// The stationary block bootstrap of the shown member.
-fn over_time(view: &View<'_>) -> Value {
-    let row = |row: crate::section::TimeRow| {
+fn over_time(view: &Accounts) -> Value {
+    intervals(&view.shown().series, view.seed)
+}
+
+fn intervals(series: &Series, seed: u64) -> Value {
+    let row = |row: TimeInterval| {
         let value = match row.interval {
             Ok(i) => json!({ "low": i.low, "high": i.high, "level": i.level, "mean_block": i.mean_block,
                              "block_of": if row.of_days { "days" } else { "bars" } }),
@@ -147,11 +167,11 @@ fn over_time(view: &View<'_>) -> Value {
         };
         (row.key.to_owned(), value)
     };
-    over_time_rows(view.shown(), view.ledger.header.seed).into_iter().map(row).collect()
+    time_intervals(series, seed).into_iter().map(row).collect()
 }
 
 /// The spread over members of every metric.
-fn over_all(view: &View<'_>) -> Value {
+fn over_all(view: &Accounts) -> Value {
     let keys = view.shown().summary.iter().map(|named| named.key);
     keys.map(|key| {
         let value = match over_members(&view.figures(key)) {

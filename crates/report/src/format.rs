@@ -41,6 +41,17 @@ pub fn percent(share: f64, decimals: usize) -> String {
     format!("{}{THIN}%", decimal(share * 100.0, decimals))
 }
 
+/// A number on an axis: millions as M, and where room is short thousands as k.
+pub(crate) fn axis_number(value: f64, decimals: usize, narrow: bool) -> String {
+    let (of, sign) = match value.abs() {
+        size if size >= 1e6 => (1e6, "M"),
+        size if narrow && size >= 1e4 => (1e3, "k"),
+        _ => return decimal(value, decimals),
+    };
+    let text = decimal(value / of, 3);
+    format!("{}{sign}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// With a plus sign if it is positive.
 pub fn signed(text: String) -> String {
     let nothing = !text.bytes().any(|b| (b'1'..=b'9').contains(&b));
@@ -63,6 +74,16 @@ impl Units {
             exponent: header.money_exponent.min(18) as usize,
             price: parse_decimal(&header.price_unit),
         }
+    }
+
+    /// Money alone, of no one instrument.
+    pub(crate) fn of_money(currency: &str, exponent: u32) -> Self {
+        Self { currency: currency.to_owned(), exponent: exponent.min(18) as usize, price: None }
+    }
+
+    /// k, where money is counted in 10^-k of the currency.
+    pub(crate) fn exponent(&self) -> usize {
+        self.exponent
     }
 
     /// Money to the last unit, without the currency: `−1,234.567890`.
@@ -147,6 +168,16 @@ mod tests {
 
     fn units(price_unit: &str) -> Units {
         Units { currency: "USD".into(), exponent: 6, price: parse_decimal(price_unit) }
+    }
+
+    #[test]
+    fn axis_labels() {
+        assert_eq!(axis_number(102_500.0, 0, true), "102.5k");
+        assert_eq!(axis_number(100_000.0, 0, true), "100k");
+        assert_eq!(axis_number(102_500.0, 0, false), "102,500");
+        assert_eq!(axis_number(950.0, 1, true), "950.0");
+        assert_eq!(axis_number(-1_500_000.0, 0, false), "−1.5M");
+        assert_eq!(axis_number(20_000_000.0, 0, true), "20M");
     }
 
     #[test]

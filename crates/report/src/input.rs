@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use foxhunt_ledger::{Ledger, ReconcileError};
+use foxhunt_ledger::{CombineError, Ledger, ReconcileError};
 
 /// Everything a report shows.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportInput<'a> {
     /// The backtest of the agent, one or several members.
     pub ledger: &'a Ledger,
+    /// Index of the member that the validation window chose; none where nothing was chosen.
+    pub chosen: Option<u32>,
     /// Backtests of other strategies over the same window at equal costs, buy-and-hold first.
     pub baselines: &'a [Ledger],
     /// The same policy in a market that is dearer, slower or thinner; may be empty.
@@ -37,10 +39,10 @@ pub struct StressLine {
 /// A part of a run that has members and a page of its own: a fold, or one of several instruments.
 #[derive(Clone, Debug)]
 pub struct PartLine {
-    /// First and last close of the training window, ns UTC.
-    pub train: [i64; 2],
+    /// First and last close of the training window, ns UTC; nothing where nobody was trained.
+    pub train: Option<[i64; 2]>,
     /// Of the validation window.
-    pub validation: [i64; 2],
+    pub validation: Option<[i64; 2]>,
     /// Of the test window.
     pub test: [i64; 2],
     /// What was chosen, in words.
@@ -60,8 +62,8 @@ pub struct MarketLine {
     pub name: String,
     /// Windows, choice and backtest; of a walk-forward run the account through all test windows.
     pub part: PartLine,
-    /// Buy and hold over the same window at equal costs.
-    pub hold: Ledger,
+    /// Baselines over the same window at equal costs, buy and hold first.
+    pub baselines: Vec<Ledger>,
 }
 
 /// How one member's training went.
@@ -101,6 +103,13 @@ pub enum ReportError {
         /// Where.
         #[source]
         source: ReconcileError,
+    },
+    /// The account through all instruments contradicts the ledgers that it is the sum of.
+    #[error("the account through all instruments does not add up")]
+    Combine {
+        /// Where.
+        #[source]
+        source: CombineError,
     },
     /// The file system refused.
     #[error("cannot write {path}")]

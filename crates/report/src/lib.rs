@@ -7,12 +7,14 @@
 //! one drawing serves both colour schemes and print, which a back end that writes fixed colours cannot; and each is
 //! drawn for a wide and for a narrow page, so that text keeps its size instead of shrinking with the drawing.
 
+mod account;
 mod calendar;
 mod chart;
 mod figures;
 mod format;
 mod input;
 mod markets;
+mod members;
 mod page;
 mod policy;
 mod sample;

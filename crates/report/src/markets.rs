@@ -1,11 +1,14 @@
-//! The page of a run with several instruments: one table across them. Everything else is on each one's own page.
+//! The page of a run with several instruments: one table across them, and one account through them. Everything else is on each
+//! one's own page.
 
+use crate::account::{self, Account, Instrument, sections};
 use crate::figures::{FORMAT, metrics, part};
 use crate::input::{MarketLine, ReportError};
-use crate::page::{shell, write_page};
-use crate::section::{COLUMNS, Notes, cell, config, days};
+use crate::page::{SCRIPT, scripted, write_page};
+use crate::section::{COLUMNS, Notes, SMALL, cell, config, days, none};
 use crate::view::{PartView, View};
-use foxhunt_metrics::{Metric, Unit, over_members};
+use foxhunt_ledger::Ledger;
+use foxhunt_metrics::{Metric, Undefined, Unit, over_members};
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -21,31 +24,31 @@ pub struct MarketsInput<'a> {
     pub config_toml: &'a str,
 }
 
-struct MarketView<'a> {
-    line: &'a MarketLine,
-    part: PartView<'a>,
-    hold: View<'a>,
-}
-
-impl MarketView<'_> {
+impl Instrument<'_> {
     fn chosen(&self, key: &str) -> Metric {
         figure(&self.part.chosen().summary, key)
     }
 
     fn held(&self, key: &str) -> Metric {
-        figure(&self.hold.shown().summary, key)
+        self.baselines.first().map_or(NONE, |hold| figure(&hold.shown().summary, key))
     }
 }
 
+/// What is not there.
+const NONE: Metric = Metric::Undefined(Undefined::NoTrades);
+
 fn figure(summary: &[foxhunt_metrics::Named], key: &str) -> Metric {
-    let none = Metric::Undefined(foxhunt_metrics::Undefined::NoTrades);
-    summary.iter().find(|named| named.key == key).map_or(none, |named| named.metric)
+    summary.iter().find(|named| named.key == key).map_or(NONE, |named| named.metric)
 }
 
-fn views<'a>(input: &MarketsInput<'a>) -> Result<Vec<MarketView<'a>>, ReportError> {
+fn views<'a>(input: &MarketsInput<'a>) -> Result<Vec<Instrument<'a>>, ReportError> {
     let view = |line: &'a MarketLine| {
-        let hold = View::named(&line.hold, &format!("buy and hold of {}", line.name))?;
-        Ok(MarketView { line, part: PartView::new(&line.part, &line.name)?, hold })
+        let baseline = |ledger: &'a Ledger| {
+            let name = ledger.header.baseline.as_deref().unwrap_or("a baseline");
+            View::named(ledger, &format!("{name} of {}", line.name))
+        };
+        let baselines = line.baselines.iter().map(baseline).collect::<Result<_, _>>()?;
+        Ok(Instrument { line, part: PartView::new(&line.part, &line.name)?, baselines })
     };
     input.markets.iter().map(view).collect()
 }
@@ -64,6 +67,7 @@ pub fn write_markets(path: &Path, input: &MarketsInput<'_>) -> Result<(), Report
 /// [`ReportError::Reconcile`] if a ledger contradicts itself.
 pub fn render_markets(input: &MarketsInput<'_>) -> Result<String, ReportError> {
     let views = views(input)?;
+    let account = Account::of(&views)?;
     let mut notes = Notes::default();
     let body = html! {
         header {
@@ -77,20 +81,21 @@ pub fn render_markets(input: &MarketsInput<'_>) -> Result<String, ReportError> {
                 (notes.list())
                 p.notes {
                     "Each instrument has an account, rules and windows of its own; its page, behind its name, shows all of it. "
-                    "In small: lowest … highest of the members. Returns are of accounts in different currencies and are not added "
-                    "up; means over instruments weigh each one alike and say nothing of how they move together."
+                    (SMALL) " Means over instruments weigh each one alike and say nothing of how "
+                    "they move together; the account through all of them does."
                 }
             }
+            @if let Some(account) = &account { (sections(account, views.len())) }
             (config(input.config_toml))
         }
         @if let Some(first) = views.first() {
             footer { p { (first.part.view.ledger.header.program) } }
         }
     };
-    Ok(shell("instruments: backtest", "", &body).into_string())
+    Ok(scripted("instruments: backtest", "", Some(SCRIPT), &body).into_string())
 }
 
-fn table(views: &[MarketView<'_>], notes: &mut Notes) -> Markup {
+fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
     html! {
         table.figures {
             thead { tr {
@@ -105,8 +110,8 @@ fn table(views: &[MarketView<'_>], notes: &mut Notes) -> Markup {
                             a href=(market.part.line.page) { (market.line.name) }
                             br; span.quiet { (market.part.view.ledger.header.instrument) }
                         }
-                        td.quiet { (days(market.part.line.train)) }
-                        td.quiet { (days(market.part.line.validation)) }
+                        td.quiet { (market.part.line.train.map_or_else(none, days)) }
+                        td.quiet { (market.part.line.validation.map_or_else(none, days)) }
                         td.quiet { (days(market.part.line.test)) }
                         td { (market.part.line.chosen) }
                         @for (key, _) in COLUMNS { td.number { (cell(&market.part, key, notes)) } }
@@ -128,12 +133,12 @@ fn table(views: &[MarketView<'_>], notes: &mut Notes) -> Markup {
     }
 }
 
-fn unit(market: &MarketView<'_>, key: &str) -> Unit {
+fn unit(market: &Instrument<'_>, key: &str) -> Unit {
     let named = market.part.chosen().summary.iter().find(|named| named.key == key);
     named.map_or(Unit::Ratio, |named| named.unit)
 }
 
-fn shown(market: &MarketView<'_>, metric: Metric, unit: Unit, notes: &mut Notes) -> Markup {
+fn shown(market: &Instrument<'_>, metric: Metric, unit: Unit, notes: &mut Notes) -> Markup {
     match metric {
         Metric::Value(value) => html! { (market.part.view.units.metric(value, unit)) },
         Metric::Undefined(reason) => notes.undefined(reason),
@@ -141,7 +146,7 @@ fn shown(market: &MarketView<'_>, metric: Metric, unit: Unit, notes: &mut Notes)
 }
 
 /// Mean over the instruments; undefined where fewer than two have the figure.
-fn mean(views: &[MarketView<'_>], of: impl Fn(&MarketView<'_>) -> Metric) -> Metric {
+fn mean(views: &[Instrument<'_>], of: impl Fn(&Instrument<'_>) -> Metric) -> Metric {
     let figures: Vec<Metric> = views.iter().map(of).collect();
     over_members(&figures).map_or_else(Metric::Undefined, |spread| Metric::Value(spread.mean))
 }
@@ -165,7 +170,7 @@ pub fn market_figures(input: &MarketsInput<'_>) -> Result<Value, ReportError> {
             "data": { "name": header.data.name, "sha256": header.data.sha256 },
             "trials": header.trials,
             "chosen_metrics": metrics(m.part.chosen()),
-            "buy_and_hold": metrics(m.hold.shown()),
+            "buy_and_hold": m.baselines.first().map(|hold| metrics(hold.shown())),
         });
         out.extend(own.as_object().cloned().unwrap_or_default());
         Value::Object(out)
@@ -175,7 +180,9 @@ pub fn market_figures(input: &MarketsInput<'_>) -> Result<Value, ReportError> {
         Metric::Undefined(reason) => json!({ "undefined": reason.to_string() }),
     };
     let means: Map<String, Value> = COLUMNS.iter().map(|(key, _)| ((*key).to_owned(), over(key))).collect();
+    let account = Account::of(&views)?.map(|account| account::figures(&account));
     Ok(json!({
+        "account": account,
         "format": FORMAT,
         "program": views.first().map(|m| &m.part.view.ledger.header.program),
         "markets": markets.collect::<Vec<_>>(),

@@ -10,12 +10,13 @@ use crate::calendar::Date;
 use crate::chart;
 use crate::format::integer;
 use crate::input::{ReportError, ReportInput};
+use crate::members::{self, Details};
 use crate::policy::policy;
 use crate::section;
 use crate::view::{View, Views};
 
 const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+pub(crate) const SCRIPT: &str = include_str!("script.js");
 
 /// Writes the report to a file, which appears whole, by rename.
 ///
@@ -46,8 +47,9 @@ pub(crate) fn write_page(path: &Path, text: &str) -> Result<(), ReportError> {
 ///
 /// [`ReportError::Reconcile`] if the ledger or a baseline contradicts itself.
 pub fn render(input: &ReportInput<'_>) -> Result<String, ReportError> {
-    let views = Views::new(input)?;
-    Ok(page(&views, input).into_string())
+    let mut views = Views::new(input)?;
+    let members = members::details(&mut views, input.chosen);
+    Ok(page(&views, &members, input).into_string())
 }
 
 /// A page that stands alone: `style` after the style sheet that all pages share, `body` as it is.
@@ -58,7 +60,7 @@ pub fn shell(title: &str, style: &str, body: &Markup) -> Markup {
 }
 
 /// The same with a script of our own; its hash in the policy keeps any other from running.
-fn scripted(title: &str, style: &str, script: Option<&str>, body: &Markup) -> Markup {
+pub(crate) fn scripted(title: &str, style: &str, script: Option<&str>, body: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -75,7 +77,7 @@ fn scripted(title: &str, style: &str, script: Option<&str>, body: &Markup) -> Ma
     }
 }
 
-fn page(views: &Views<'_>, input: &ReportInput<'_>) -> Markup {
+fn page(views: &Views<'_>, members: &Details, input: &ReportInput<'_>) -> Markup {
     let Views { agent, baselines, stress, folds } = views;
     let header = &agent.ledger.header;
     let title = format!("{}: {} backtest", header.instrument, header.window.name);
@@ -87,22 +89,21 @@ fn page(views: &Views<'_>, input: &ReportInput<'_>) -> Markup {
                 (day(header.window.start_ns)) " to " (day(header.window.end_ns)) " · "
                 (agent.members.len()) @if agent.members.len() == 1 { " member" } @else { " members" }
                 " · " (agent.units.money(header.start_cash as f64)) " at the start"
+                @if let Some(chosen) = input.chosen.and_then(|k| agent.members.get(k as usize)).filter(|_| agent.members.len() > 1) {
+                    " · the validation window chose " (chosen.label)
+                }
             }
         }
         main {
-            (section::summary(agent, baselines))
-            (section::intervals(agent))
+            (section::headline(agent, baselines))
             (equity(agent, baselines))
+            (section::summary(agent, baselines))
             @if let Some(folds) = section::folds(folds) { (folds) }
-            @if let Some(months) = section::months(agent) { (months) }
-            (section::rolling(agent, baselines))
-            (positions(agent))
-            (section::distribution(agent))
-            (section::costs(agent, baselines))
+            (members.picker())
+            (members.part(0))
             @if let Some(stress) = section::stress(agent, stress) { (stress) }
             @if let Some(training) = section::training(input.curves) { (training) }
-            (section::drawdowns(agent, baselines))
-            (section::trades(agent))
+            (members.part(1))
             (section::assumptions(agent))
             (section::facts(agent))
             (section::config(input.config_toml))
@@ -129,7 +130,7 @@ fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
     }
 }
 
-fn positions(agent: &View<'_>) -> Markup {
+pub(crate) fn positions(agent: &View<'_>) -> Markup {
     let key = html! {
         span.item data-key="key-price" { span.key.key-price {} "close" } " "
         span.item data-key="key-buy" { span.key.key-buy {} "bought" } " "
@@ -138,7 +139,7 @@ fn positions(agent: &View<'_>) -> Markup {
         span.item { span.key.key-short {} "short" } " "
     };
     html! {
-        section #positions {
+        section id=[agent.id("positions")] {
             h2 { "Positions" }
             figure {
                 figcaption { span.item { b { (agent.shown().label) } ", whole window" } (key) }

@@ -150,16 +150,21 @@ function Plot(box) {
       var e = draw(chart.svg, tag, attributes, text);
       chart.svg.insertBefore(e, chart.svg.firstChild);
       chart.added.push(e);
+      return e;
     }
     var f = data.panels[k], by = step(p.y1 - p.y0, Math.max(3, Math.floor(p.height / 36)));
     var decimals = Math.max(0, -Math.floor(Math.log10(by * f.k) + 1e-9));
     for (var i = Math.ceil(p.y0 / by); i * by <= p.y1; i++) {
       var y = p.top + (p.y1 - i * by) / (p.y1 - p.y0) * p.height;
       add('line', { 'class': 'grid', x1: p.left, x2: p.left + p.width, y1: y, y2: y });
-      var narrow = p.left < 60 && Math.abs(i * by) >= 1e4;
-      var label = narrow ? number(i * by / 1e3, Math.max(0, -Math.floor(Math.log10(by / 1e3) + 1e-9))) + 'k'
+      var size = Math.abs(i * by), of = size >= 1e6 ? 1e6 : p.left < 60 && size >= 1e4 ? 1e3 : 0;
+      var label = of ? number(i * by / of, Math.max(0, -Math.floor(Math.log10(by / of) + 1e-9))) + (of === 1e6 ? 'M' : 'k')
         : number(i * by * f.k, decimals) + (f.a.indexOf('%') >= 0 ? '\u202f%' : '');
-      add('text', { 'class': 'tick', x: p.left - 8, y: y + 4, 'text-anchor': 'end' }, label);
+      var tick = add('text', { 'class': 'tick', x: p.left - 8, y: y + 4, 'text-anchor': 'end' }, label);
+      if (tick.getComputedTextLength() > p.left - 9) {
+        tick.setAttribute('textLength', p.left - 10);
+        tick.setAttribute('lengthAdjust', 'spacingAndGlyphs');
+      }
     }
     var H = 3600, D = 86400, span = p.x1 - p.x0, most = Math.max(2, Math.floor(p.width / 92));
     var steps = [60, 300, 900, 1800, H, 2 * H, 3 * H, 6 * H, 12 * H, D, 2 * D, 5 * D, 10 * D, 30 * D, 60 * D, 90 * D, 180 * D, 365 * D, 1826 * D];
@@ -308,7 +313,31 @@ function sortable(table) {
   });
 }
 
+// The details of one member at a time; where the chart above has a line of that member, it stands out.
+function picker(pick) {
+  var key = make('span', 'item');
+  key.appendChild(make('span', 'key key-picked'));
+  key.appendChild(make('span', ''));
+  all(document, '#equity figcaption').forEach(function (caption) { caption.appendChild(key); });
+  function show() {
+    all(document, 'div[data-member]').forEach(function (e) { e.hidden = e.getAttribute('data-member') !== pick.value; });
+    var option = pick.options[pick.selectedIndex], name = option.getAttribute('data-label');
+    key.hidden = option.defaultSelected;
+    key.lastChild.textContent = name;
+    all(document, '#equity .plot').forEach(function (box) {
+      var series = JSON.parse(box.getAttribute('data-plot')).series;
+      all(box, 'path.member[data-s]').forEach(function (p) {
+        p.classList.toggle('picked', series[p.getAttribute('data-s')].n === name);
+      });
+    });
+  }
+  // A page that is loaded again keeps what was picked.
+  show();
+  pick.addEventListener('change', show);
+}
+
 all(document, '.plot').forEach(Plot);
+all(document, 'select#member').forEach(picker);
 all(document, 'table[data-sort]').forEach(sortable);
 document.documentElement.classList.add('scripted');
 })();

@@ -18,13 +18,13 @@ pub(crate) use costs::costs;
 pub(crate) use distribution::distribution;
 pub(crate) use drawdowns::{WORST, drawdowns};
 pub(crate) use facts::{assumptions, config, facts};
-pub(crate) use folds::{COLUMNS, cell, days, folds};
-pub(crate) use intervals::{TimeRow, intervals, over_time_rows};
+pub(crate) use folds::{COLUMNS, SMALL, cell, days, folds, none};
+pub(crate) use intervals::intervals;
 pub(crate) use legend::legend;
 pub(crate) use months::months;
 pub(crate) use rolling::rolling;
 pub(crate) use stress::stress;
-pub(crate) use summary::summary;
+pub(crate) use summary::{brief, headline, summary};
 pub(crate) use trades::trades;
 pub(crate) use training::training;
 

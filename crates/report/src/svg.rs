@@ -91,6 +91,18 @@ impl Svg {
         ));
     }
 
+    /// Text that ends at a position, squeezed into `room` pixels where it is wider.
+    pub fn fitted(&mut self, class: &str, (x, y): (f64, f64), text: &str, room: f64) {
+        if text_width(text) <= room {
+            return self.text(class, (x, y), Anchor::End, text);
+        }
+        self.push(format_args!(
+            "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"end\" textLength=\"{room:.1}\" \
+             lengthAdjust=\"spacingAndGlyphs\">{}</text>",
+            escape(text)
+        ));
+    }
+
     /// An open line through points.
     pub fn path(&mut self, class: &str, points: &[(f64, f64)]) {
         let tag = std::mem::take(&mut self.tag);
@@ -135,6 +147,17 @@ impl Svg {
         // Writing to a String cannot fail.
         let _ = self.body.write_fmt(element);
     }
+}
+
+/// About how wide a text of an axis is, pixels; of a wide font, since the reader's is not known.
+pub(crate) fn text_width(text: &str) -> f64 {
+    let width = |character: char| match character {
+        '.' | ',' | ' ' | '\u{202f}' => 4.0,
+        '+' | '−' => 10.2,
+        '%' | 'M' => 11.6,
+        _ => 7.7,
+    };
+    text.chars().map(width).sum()
 }
 
 fn titled(title: &str) -> String {

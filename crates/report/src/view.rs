@@ -2,6 +2,7 @@
 
 use foxhunt_ledger::{BarRow, FillRow, Ledger, MemberAttribution, ReconcileError, reconcile};
 use foxhunt_metrics::{Metric, Named, Series, over_members, summary};
+use std::ops::Deref;
 
 use crate::format::Units;
 use crate::input::{PartLine, ReportError, ReportInput, StressLine};
@@ -17,44 +18,34 @@ pub(crate) struct MemberView {
     pub(crate) summary: Vec<Named>,
 }
 
-/// One ledger.
-pub(crate) struct View<'a> {
-    pub(crate) ledger: &'a Ledger,
+/// Accounts over one stretch of time, of one currency: those of a ledger, or sums of several ledgers'.
+pub(crate) struct Accounts {
     pub(crate) units: Units,
     pub(crate) name: String,
     pub(crate) members: Vec<MemberView>,
-    /// The member whose details are shown: the middle one by final equity, so neither the luckiest nor the worst.
+    /// The member whose details are shown.
     pub(crate) shown: usize,
+    /// Why that one; empty where nothing is to be said.
+    pub(crate) shown_as: &'static str,
+    /// Whether these are the details of a member that a reader may pick, beside those that the page shows first.
+    pub(crate) beside: bool,
+    /// Seed of what is resampled.
+    pub(crate) seed: u64,
+    /// Configurations that were compared before these were chosen.
+    pub(crate) trials: u32,
+    /// Rules in words.
+    pub(crate) assumptions: Vec<String>,
 }
 
-impl<'a> View<'a> {
-    pub(crate) fn new(ledger: &'a Ledger) -> Result<Self, ReconcileError> {
-        let attribution = reconcile(ledger)?;
-        let members: Vec<MemberView> = attribution
-            .members
-            .iter()
-            .zip(&ledger.header.members)
-            .map(|(lines, info)| {
-                let series = Series::new(ledger, lines);
-                let summary = summary(&series);
-                MemberView { label: info.label.clone(), series, lines: *lines, summary }
-            })
-            .collect();
-        let mut order: Vec<usize> = (0..members.len()).collect();
-        order.sort_by_key(|&k| (members[k].lines.end, k));
-        let shown = order.get((members.len().max(1) - 1) / 2).copied().unwrap_or(0);
-        let name = ledger.header.baseline.clone().unwrap_or_else(|| "agent".into());
-        Ok(Self { ledger, units: Units::new(&ledger.header), name, members, shown })
-    }
-
-    /// As [`View::new`]; `which` says whose ledger it is, where it contradicts itself.
-    pub(crate) fn named(ledger: &'a Ledger, which: &str) -> Result<Self, ReportError> {
-        Self::new(ledger).map_err(|source| ReportError::Reconcile { which: which.to_owned(), source })
-    }
-
+impl Accounts {
     /// The shown member. A ledger without members does not reconcile, so there is one.
     pub(crate) fn shown(&self) -> &MemberView {
         &self.members[self.shown]
+    }
+
+    /// The id of a section; none for details that stand beside those with that id.
+    pub(crate) fn id(&self, name: &'static str) -> Option<&'static str> {
+        (!self.beside).then_some(name)
     }
 
     /// The members beside the shown one, where they are few enough to have a line each.
@@ -67,18 +58,9 @@ impl<'a> View<'a> {
             .map(|(_, member)| member)
     }
 
-    pub(crate) fn shown_bars(&self) -> &'a [BarRow] {
-        self.ledger.bars_of(self.shown().lines.member)
-    }
-
-    pub(crate) fn shown_fills(&self) -> &'a [FillRow] {
-        self.ledger.fills_of(self.shown().lines.member)
-    }
-
-    /// What this ledger assumes and `agent`'s does not: how a baseline decides.
-    pub(crate) fn own_words(&self, agent: &View<'_>) -> Vec<&'a str> {
-        let theirs = &agent.ledger.header.assumptions;
-        self.ledger.header.assumptions.iter().filter(|w| !theirs.contains(w)).map(String::as_str).collect()
+    /// What these accounts assume and `agent`'s do not: how a baseline decides.
+    pub(crate) fn own_words(&self, agent: &Accounts) -> Vec<&str> {
+        self.assumptions.iter().filter(|w| !agent.assumptions.contains(w)).map(String::as_str).collect()
     }
 
     /// What stands for all members: the mean over them where there are several.
@@ -99,6 +81,84 @@ impl<'a> View<'a> {
             .filter_map(|member| member.summary.iter().find(|named| named.key == key))
             .map(|named| named.metric)
             .collect()
+    }
+}
+
+impl AsRef<Accounts> for Accounts {
+    fn as_ref(&self) -> &Accounts {
+        self
+    }
+}
+
+/// The middle one by final equity, so neither the luckiest nor the worst.
+pub(crate) fn middle(members: &[MemberView]) -> usize {
+    let mut order: Vec<usize> = (0..members.len()).collect();
+    order.sort_by_key(|&k| (members[k].lines.end, k));
+    order.get((members.len().max(1) - 1) / 2).copied().unwrap_or(0)
+}
+
+/// Why [`middle`] is shown.
+pub(crate) const MIDDLE: &str = "the middle one by final equity";
+
+/// One ledger.
+pub(crate) struct View<'a> {
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) accounts: Accounts,
+}
+
+impl Deref for View<'_> {
+    type Target = Accounts;
+
+    fn deref(&self) -> &Accounts {
+        &self.accounts
+    }
+}
+
+impl AsRef<Accounts> for View<'_> {
+    fn as_ref(&self) -> &Accounts {
+        &self.accounts
+    }
+}
+
+impl<'a> View<'a> {
+    pub(crate) fn new(ledger: &'a Ledger) -> Result<Self, ReconcileError> {
+        let attribution = reconcile(ledger)?;
+        let members: Vec<MemberView> = attribution
+            .members
+            .iter()
+            .zip(&ledger.header.members)
+            .map(|(lines, info)| {
+                let series = Series::new(ledger, lines);
+                let summary = summary(&series);
+                MemberView { label: info.label.clone(), series, lines: *lines, summary }
+            })
+            .collect();
+        let header = &ledger.header;
+        let accounts = Accounts {
+            units: Units::new(header),
+            name: header.baseline.clone().unwrap_or_else(|| "agent".into()),
+            shown: middle(&members),
+            shown_as: MIDDLE,
+            beside: false,
+            members,
+            seed: header.seed,
+            trials: header.trials,
+            assumptions: header.assumptions.clone(),
+        };
+        Ok(Self { ledger, accounts })
+    }
+
+    /// As [`View::new`]; `which` says whose ledger it is, where it contradicts itself.
+    pub(crate) fn named(ledger: &'a Ledger, which: &str) -> Result<Self, ReportError> {
+        Self::new(ledger).map_err(|source| ReportError::Reconcile { which: which.to_owned(), source })
+    }
+
+    pub(crate) fn shown_bars(&self) -> &'a [BarRow] {
+        self.ledger.bars_of(self.shown().lines.member)
+    }
+
+    pub(crate) fn shown_fills(&self) -> &'a [FillRow] {
+        self.ledger.fills_of(self.shown().lines.member)
     }
 }
 
@@ -135,6 +195,19 @@ pub(crate) struct Views<'a> {
 }
 
 impl<'a> Views<'a> {
+    /// Renders for another member of the agent's ledger than the one shown.
+    pub(crate) fn of_member<T>(&mut self, member: usize, render: impl FnOnce(&Self) -> T) -> T {
+        let own = &mut self.agent.accounts;
+        let before = (own.shown, own.shown_as, own.beside);
+        if member != own.shown {
+            (own.shown, own.shown_as, own.beside) = (member, "", true);
+        }
+        let out = render(self);
+        let own = &mut self.agent.accounts;
+        (own.shown, own.shown_as, own.beside) = before;
+        out
+    }
+
     pub(crate) fn new(input: &ReportInput<'a>) -> Result<Self, ReportError> {
         let view = View::named;
         let baseline =

@@ -48,6 +48,7 @@ fn stress() -> Vec<StressLine> {
 fn page(ledger: &Ledger, baselines: &[Ledger]) -> String {
     render(&ReportInput {
         ledger,
+        chosen: None,
         baselines,
         stress: &stress(),
         curves: &curves(),
@@ -62,6 +63,7 @@ fn it_holds_every_part_and_loads_nothing() {
     let text = page(&agent(), &[hold()]);
     for part in [
         "summary",
+        "figures",
         "equity",
         "months",
         "rolling",
@@ -79,6 +81,8 @@ fn it_holds_every_part_and_loads_nothing() {
     ] {
         assert!(text.contains(&format!("<section id=\"{part}\">")), "{part}");
     }
+    // A place on the page is no other page.
+    let text = text.replace("href=\"#", "");
     for loader in ["http:", "https:", "src=", "href=", "url(", "@import", "<script ", "<link", "<img"] {
         assert!(!text.contains(loader), "{loader}");
     }
@@ -87,6 +91,40 @@ fn it_holds_every_part_and_loads_nothing() {
     }
     assert!(text.contains("clipped: 0.40\u{202f}% of the samples, at most 2.00\u{202f}% in an epoch"));
     assert!(text.contains("Left out: 3 epochs whose loss was not a finite number."));
+}
+
+/// Details of every member are there, those of one alone are seen without the script; which one was chosen is said.
+#[test]
+fn a_reader_may_pick_a_member() {
+    let ledger = agent();
+    let text = page(&ledger, &[hold()]);
+    let members = ledger.header.members.len();
+    assert_eq!(text.matches("<option value=").count(), members);
+    assert_eq!(text.matches("<div data-member=").count(), 2 * members);
+    assert_eq!(text.matches(" hidden>").count(), 2 * (members - 1));
+    assert_eq!(text.matches("id=\"positions\"").count(), 1);
+    let input = ReportInput {
+        ledger: &ledger,
+        chosen: Some(2),
+        baselines: &[],
+        stress: &[],
+        curves: &[],
+        folds: &[],
+        config_toml: "",
+    };
+    let text = render(&input).unwrap();
+    let label = &ledger.header.members[2].label;
+    assert!(text.contains(&format!("the validation window chose {label}")));
+    assert!(text.contains("(chosen on the validation window"));
+    // Many members grow a page by no more than there is room for, and the chosen one is among those that are there.
+    let many = Synth { bars: 400, members: 40, ..Synth::default() }.ledger();
+    let text = render(&ReportInput { ledger: &many, chosen: Some(33), ..input }).unwrap();
+    let there = text.matches("<option value=").count();
+    assert!(
+        (3..40).contains(&there) && text.contains(&format!("{there} of 40 members are on this page")),
+        "{there}"
+    );
+    assert!(text.contains("<option value=\"33\""));
 }
 
 /// Every element is closed in order, no id is there twice, and what names an id finds it.
@@ -120,7 +158,7 @@ fn it_is_well_formed() {
 fn tagged_lines_have_values() {
     let text = page(&agent(), &[hold()]);
     let plots: Vec<&str> = text.split("data-plot=\"").skip(1).collect();
-    assert_eq!(plots.len(), 3, "equity, rolling Sharpe, positions");
+    assert_eq!(plots.len(), 7, "equity, and of each of three members rolling Sharpe and positions");
     for plot in plots {
         let (data, chart) = plot.split_once('"').unwrap();
         let data: serde_json::Value = serde_json::from_str(&data.replace("&quot;", "\"")).unwrap();
@@ -188,6 +226,7 @@ fn every_string_is_escaped() {
     let baselines = [baseline];
     let input = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &baselines,
         stress: &[],
         curves: &[],
@@ -232,6 +271,7 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let path = directory.join("report.html");
     let broken = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &[],
         stress: &[],
         curves: &[],
@@ -247,6 +287,7 @@ fn a_ledger_that_does_not_add_up_gets_no_report() {
     let baselines = [baseline];
     let input = ReportInput {
         ledger: &sound,
+        chosen: None,
         baselines: &baselines,
         stress: &[],
         curves: &[],
@@ -269,9 +310,9 @@ fn many_members_share_the_page() {
     assert_eq!(ledger.header.members.iter().map(|m: &MemberInfo| m.id).max(), Some(23));
     let text = page(&ledger, &[hold()]);
     assert!(text.contains("mean of 24 members"));
-    // The exact table shows the middle member and the baseline only.
-    assert_eq!(text.matches("Change in equity</th>").count(), 1);
-    assert!(text.len() < 600_000, "{}", text.len());
+    // The exact table shows one member and the baseline only.
+    assert_eq!(text.matches("Change in equity</th>").count(), text.matches("<option value=").count());
+    assert!(text.len() < 1_600_000, "{}", text.len());
 }
 
 /// What a line could not be run for is said, and which lines decide again.
@@ -288,6 +329,7 @@ fn stress_lines_say_what_they_are() {
     let ledger = agent();
     let input = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &[],
         stress: &broken,
         curves: &[],
@@ -304,6 +346,7 @@ fn figures_are_for_programs() {
     let baselines = [hold()];
     let input = ReportInput {
         ledger: &ledger,
+        chosen: None,
         baselines: &baselines,
         stress: &lines,
         curves: &[],
@@ -348,15 +391,15 @@ fn instruments_stand_in_one_table() {
     let line = |name: &str, seed: u64, member: u32| MarketLine {
         name: name.into(),
         part: PartLine {
-            train: [0, 86_400_000_000_000],
-            validation: [2 * 86_400_000_000_000, 3 * 86_400_000_000_000],
+            train: Some([0, 86_400_000_000_000]),
+            validation: Some([2 * 86_400_000_000_000, 3 * 86_400_000_000_000]),
             test: [4 * 86_400_000_000_000, 5 * 86_400_000_000_000],
             chosen: format!("member {member} after epoch 2"),
             page: format!("{name}/report.html"),
             ledger: Synth { bars: 900, seed, ..Synth::default() }.ledger(),
             member,
         },
-        hold: hold(),
+        baselines: vec![hold()],
     };
     let markets = [line("eur", 1, 1), line("xbt", 5, 0)];
     let input =
@@ -366,11 +409,11 @@ fn instruments_stand_in_one_table() {
         "<a href=\"eur/report.html\">eur</a>",
         "member 0 after epoch 2",
         "&lt;of its own&gt;",
-        "5 Jan 1970 – 6 Jan 1970",
+        "<span class=\"day\">5 Jan 1970</span> – <span class=\"day\">6 Jan 1970</span>",
     ] {
         assert!(text.contains(part), "{part}");
     }
-    assert!(!text.contains("<script") && !text.contains("http://") && !text.contains("https://"));
+    assert!(!text.contains("src=") && !text.contains("http://") && !text.contains("https://"));
     let json = market_figures(&input).unwrap();
     let own = |k: usize| {
         let l = &markets[k].part.ledger;
@@ -386,6 +429,32 @@ fn instruments_stand_in_one_table() {
         (&json["markets"][1]["name"], &json["markets"][1]["page"]),
         (&"xbt".into(), &"xbt/report.html".into())
     );
+    // One account through both: the sum of the chosen members' equities, beside the sum of both buy and holds.
+    let account = &json["account"];
+    let ends =
+        markets.iter().map(|m| m.part.ledger.bars_of(m.part.member).last().unwrap().equity).sum::<i64>();
+    let start = 2 * markets[0].part.ledger.header.start_cash;
+    let grown = ends as f64 / start as f64 - 1.0;
+    assert!((account["members"][0]["metrics"]["total_return"].as_f64().unwrap() - grown).abs() < 1e-12);
+    assert_eq!(account["members"][0]["attribution"]["change_in_equity"].as_i64().unwrap(), ends - start);
+    assert_eq!(
+        (&account["start_cash"], &account["shown"]),
+        (&start.into(), &"the chosen of each instrument".into())
+    );
+    assert_eq!(account["baselines"][0]["name"], "buy and hold");
+    assert!(text.contains("<section id=\"account\">") && text.contains("<section id=\"account-equity\">"));
+    // With the same members everywhere each has an account, and the chosen one is shown.
+    let mut shared = markets.clone();
+    shared[0].part.member = 0;
+    let json = market_figures(&MarketsInput { markets: &shared, ..input }).unwrap();
+    assert_eq!(json["account"]["members"].as_array().unwrap().len(), 3);
+    assert_eq!(json["account"]["shown"], json["account"]["members"][0]["label"]);
+    // Two currencies have no sum, which is said with both.
+    shared[1].part.ledger.header.quote_currency = "JPY".into();
+    let input = MarketsInput { markets: &shared, ..input };
+    let text = render_markets(&input).unwrap();
+    assert!(text.contains("There is none: EUR/USD is counted in USD and EUR/USD in JPY"));
+    assert!(market_figures(&input).unwrap()["account"]["none"].as_str().unwrap().contains("JPY"));
     // A ledger that contradicts itself is told with its instrument.
     let mut broken = markets.clone();
     broken[1].part.ledger.bars[5].cash += 1;

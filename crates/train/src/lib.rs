@@ -9,7 +9,7 @@ mod shared;
 mod trainer;
 
 pub use config::{
-    Config, DataConfig, Dates, DecimalMarks, Explore, FOLD_IDS, FeaturesConfig, Group, LearnConfig,
+    Config, Cost, DataConfig, Dates, DecimalMarks, Explore, FOLD_IDS, FeaturesConfig, Group, LearnConfig,
     LearnStep, MARKET_IDS, MarketConfig, MarketData, NetworkConfig, Orders, Policy, SetOption, Size, Stamps,
     WalkForward, documented, nearest_key, schema,
 };

@@ -1,9 +1,9 @@
 //! From bars to what the device works on: rule book, bar table, normalised features, windows.
 
-use crate::{Config, Orders, TrainError, shared::check_windows};
+use crate::{Config, Cost, Orders, TrainError, shared::check_windows};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
-use foxhunt_features::{FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
+use foxhunt_features::{FeatureError, FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook, SESSION_END};
 use std::ops::Range;
 
@@ -148,14 +148,14 @@ impl Market {
         };
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = match moments {
-            Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS),
-            None => Splits::by_fraction(usable, train, validation, LEAST_ROWS),
+            Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS).map_err(|e| TrainError::Windows {
+                file: bars.source.path.clone(),
+                what: format!("of its {} bars {e}", bars.len()).into(),
+            }),
+            None => Splits::by_fraction(usable.clone(), train, validation, LEAST_ROWS)
+                .map_err(|e| too_few(&bars, &usable, e)),
         };
-        let splits = splits.map_err(|e| TrainError::Windows {
-            file: bars.source.path.clone(),
-            what: format!("of its {} bars {e}", bars.len()).into(),
-        })?;
-        Self::of_features(bars, &raw, splits, config, trained)
+        Self::of_features(bars, &raw, splits?, config, trained)
     }
 
     fn of_features(
@@ -232,6 +232,27 @@ impl Market {
     pub(crate) fn add_to(&self, tables: &mut Tables) -> Result<FeatureId, TrainError> {
         let bars = tables.add_bars(&self.table);
         Ok(tables.add_features(bars, &self.features.values)?)
+    }
+}
+
+/// What would do where shares leave a window too short.
+fn too_few(bars: &Bars, usable: &Range<usize>, error: FeatureError) -> TrainError {
+    let FeatureError::TooShort { window, rows, least } = error else { return error.into() };
+    let (all, known) = (bars.len(), usable.len());
+    let fix = if known < 3 * least {
+        format!("three windows of {least} need {} more bars", 3 * least - known)
+    } else {
+        // In hundredths, rounded so that each window keeps its rows.
+        let share = (100 * least).div_ceil(known) + 1;
+        let [train, own] = [100_usize.saturating_sub(2 * share), share].map(|x| x as f64 / 100.0);
+        format!("set data.train_share={train} and data.validation_share={own}, or use more bars")
+    };
+    TrainError::Config {
+        place: bars.source.path.clone(),
+        what: format!(
+            "has {all} bars, of which {known} have all features in sight, and the {window} window would have {rows} of them and \
+             needs {least}: {fix}"
+        ),
     }
 }
 
@@ -396,6 +417,15 @@ fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook,
             i.name
         )));
     }
+    // Bars with two sides have their spread in them: what would not be charged must not be said.
+    let half_spread = m.half_spread_bp;
+    if half_spread != Cost::Own && bars.is_quote() {
+        return Err(wrong(format!(
+            "market.half_spread_bp is given, and {} has a bid and an ask side, which are its spread: leave the key out",
+            bars.source.path
+        )));
+    }
+    let spread = |own: i32| if half_spread == Cost::Own { own } else { 0 };
     Ok(RuleBook {
         instrument: i.name.clone(),
         quote_currency: i.quote_currency.clone(),
@@ -407,19 +437,19 @@ fn rule_book(bars: &Bars, table: &BarTable, config: &Config) -> Result<RuleBook,
         quotes: bars.is_quote(),
         volume_from_file: bars.has_volume,
         highest_price: table.highest_price(),
-        taker_fee_e7: i.taker_fee_e7,
-        maker_fee_e7: i.maker_fee_e7,
-        min_half_spread: i.min_half_spread_units,
-        half_spread_e7: i.half_spread_e7,
-        atr_spread_e7: i.atr_spread_e7,
+        taker_fee_e7: m.taker_fee_bp.e7_or(i.taker_fee_e7),
+        maker_fee_e7: m.maker_fee_bp.e7_or(i.maker_fee_e7),
+        min_half_spread: spread(i.min_half_spread_units),
+        half_spread_e7: half_spread.e7_or(i.half_spread_e7),
+        atr_spread_e7: spread(i.atr_spread_e7),
         gap_spread_factor: i.gap_spread_factor,
         impact_e2: 50,
         participation_cap_e4: e4(m.participation_cap),
         liquidation_penalty_e7: i.liquidation_penalty_e7,
         max_leverage_e4: if m.leverage > 0.0 { e4(m.leverage) } else { own },
         band_bp: m.band_bp,
-        financing_long_e7: i.financing_long_e7,
-        financing_short_e7: i.financing_short_e7,
+        financing_long_e7: m.financing_long_bp.e7_or(i.financing_long_e7),
+        financing_short_e7: m.financing_short_bp.e7_or(i.financing_short_e7),
         financing_base: match i.financing_base {
             foxhunt_data::FinancingBase::WholeNotional => FinancingBase::WholeNotional,
             foxhunt_data::FinancingBase::BorrowedPart => FinancingBase::BorrowedPart,

@@ -91,3 +91,27 @@ fn a_date_outside_the_data_is_named_with_what_the_file_covers() {
     let error = Market::prepare(bars, &short).unwrap_err().to_string();
     assert!(error.contains("the validation window has 10 rows") && error.contains("dates"), "{error}");
 }
+
+/// Shares that leave a window too short: the message says which would do, and they do.
+#[test]
+fn shares_that_would_do_are_named() {
+    let bars = waves(2_000);
+    let mut config = tiny();
+    (config.data.train_share, config.data.validation_share) = (0.9, 0.09);
+    let refused = |rows: usize, config: &Config| {
+        Market::prepare(bars.slice(0..rows), config).map(|_| ()).map_err(|e| e.to_string())
+    };
+    let few = refused(500, &config).unwrap_err();
+    assert!(few.contains("waves (made by a test): has 500 bars") && few.contains("more bars"), "{few}");
+    for rows in [700, 800, 1_000] {
+        let said = refused(rows, &config).unwrap_err();
+        let share = |key: &str| {
+            let (_, rest) = said.split_once(&format!("data.{key}=")).unwrap();
+            rest.split([' ', ',']).next().unwrap().parse().unwrap()
+        };
+        let mut better = config.clone();
+        better.data.train_share = share("train_share");
+        better.data.validation_share = share("validation_share");
+        assert_eq!(refused(rows, &better), Ok(()), "{rows}: {said}");
+    }
+}

@@ -3,6 +3,7 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, Decision, Holding, TestWindow};
 use foxhunt_checkpoint::apply;
+use foxhunt_data::SessionNow;
 use foxhunt_device::DeviceChoice;
 use foxhunt_market::reference::mark;
 use foxhunt_train::Market;
@@ -13,7 +14,8 @@ use std::path::PathBuf;
 #[command(
     after_help = "Values are expected discounted rewards in the member's unit, of each action of each branch; the largest is taken.
 What is printed is a decision of the simulated market's kind, for the bar after the last: no broker is asked, nothing is
-sent.
+sent. Of an instrument that is flat by close it is said where the session ends with the last bar, so that what is held is
+closed before the order, or with the next one, which then closes what the order opens.
 
 Examples:
   foxhunt act runs/first --data EURUSD_today.csv
@@ -86,7 +88,10 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     if args.position.unsigned_abs() > most.unsigned_abs() {
         return Err(Failure::Refused(format!("a position of {} lots is beyond {most}", args.position)));
     }
-    let holding = Holding { position: args.position, equity };
+    // What is held at a session's last close is closed there, and the order of that close is decided flat.
+    let session = market.bars.session_now()?;
+    let closes = if session.is_some_and(|s| s.ends) { args.position } else { 0 };
+    let holding = Holding { position: args.position - closes, equity };
     let weights = trained.saved_weights(choice)?;
     let decisions =
         backtest.next(&[choice.member], holding, |runtime, net| Ok(apply(runtime, net, 0, &weights)?))?;
@@ -108,7 +113,15 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     if args.json {
         return say!(
             "{}",
-            json(config.number_of(choice.member), &stamp, &close.to_string(), &holding, taken, decision)
+            json(
+                config.number_of(choice.member),
+                &stamp,
+                &close.to_string(),
+                &holding,
+                (closes, session),
+                taken,
+                decision
+            )
         );
     }
     let r = &market.rules;
@@ -132,10 +145,26 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
         say!("{name:<11}{}", cells(&mark))?;
         say!("{:<11}{}", "value", cells(&|k| format!("{:.5}", values[k])))?;
     }
-    say!("\norder: {}", words(decision, taken))
+    if closes != 0 {
+        say!(
+            "\nthe session ends with this bar, and the instrument is flat by close: {} {} lots at this close; the order is \
+             decided with nothing held",
+            if closes > 0 { "sell" } else { "buy" },
+            closes.unsigned_abs()
+        )?;
+    }
+    let next_ends = session.is_some_and(|s| s.next_ends);
+    say!("\norder: {}", words(decision, taken, next_ends))?;
+    if next_ends {
+        say!(
+            "the next bar is the session's last: whatever is held at its close is closed there, with half-spread, impact and fee \
+             (flat by close)"
+        )?;
+    }
+    Ok(())
 }
 
-fn words(d: &Decision, taken: [u8; 3]) -> String {
+fn words(d: &Decision, taken: [u8; 3], next_ends: bool) -> String {
     let [_, kind, urgency] = taken.map(usize::from);
     let target = format!("target {} lots, exposure {}", d.target, NAMES[0].1[usize::from(d.action[0])]);
     if d.banded {
@@ -144,11 +173,12 @@ fn words(d: &Decision, taken: [u8; 3]) -> String {
     match d.order {
         0 => format!("none ({target})"),
         lots => format!(
-            "{} {} lots, {}, {} ({target})",
+            "{} {} lots, {}, {}{} ({target})",
             if lots > 0 { "buy" } else { "sell" },
             lots.abs(),
             NAMES[1].1[kind],
-            NAMES[2].1[urgency]
+            NAMES[2].1[urgency],
+            if next_ends { ", for the next bar alone" } else { "" }
         ),
     }
 }
@@ -158,6 +188,7 @@ fn json(
     stamp: &str,
     close: &str,
     holding: &Holding,
+    (closes, session): (i32, Option<SessionNow>),
     taken: [u8; 3],
     d: &Decision,
 ) -> serde_json::Value {
@@ -178,5 +209,8 @@ fn json(
         "target_lots": d.target,
         "order_lots": d.order,
         "within_band": d.banded,
+        "flat_by_close": session.is_some(),
+        "session_close_lots": -closes,
+        "next_bar_ends_session": session.is_some_and(|s| s.next_ends),
     })
 }

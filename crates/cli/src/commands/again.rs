@@ -41,8 +41,9 @@ pub(super) fn of_walk(
         return walk.account_again(out, |b| replay(b, path, recorded), &trained.config_text);
     }
     let own: Vec<_> = choices.iter().filter(|c| c.fold == fold).cloned().collect();
-    let members = Chosen::after(&trained.saves, &own, trained.trials)?;
     let backtest = Backtest::new(device, trained.dtype, config, market, window)?;
+    let members = Chosen::after(&trained.saves, &own, trained.trials)?.on(&backtest)?;
+    let chosen = own.iter().position(|c| c.chosen).map(|at| at as u32);
     let ledger = replay(&backtest, path, recorded)?;
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
     let written = members.paper(&Paper {
@@ -50,6 +51,7 @@ pub(super) fn of_walk(
         run: Some(run),
         backtest: &backtest,
         ledger: &ledger,
+        chosen,
         given: None,
         folds: &[],
         config_text: &trained.config_text,

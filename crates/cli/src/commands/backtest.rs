@@ -1,19 +1,22 @@
 use super::{
     again::{check_same, of_walk, read_ledger, replay},
-    finish::Chosen,
-    open, place, positions,
-    report::Paper,
-    source::{DataOptions, load_bars, load_bars_or, load_own_bars, refuse_markets, resolve},
+    finish::{Chosen, Tested, chosen},
+    markets, open, place, positions,
+    report::{Paper, Written},
+    source::{DataOptions, both_name_files, load_bars_or, load_markets, load_own_bars, own_config, resolve},
     trained::TrainedRun,
 };
 use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_core::DType;
-use foxhunt_data::Positions;
-use foxhunt_device::DeviceChoice;
+use foxhunt_data::{OfMarket, Positions};
+use foxhunt_device::{Device, DeviceChoice};
 use foxhunt_train::{Config, Market, SetOption};
-use std::path::{Path, PathBuf};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+};
 
 /// Backtest the chosen members of a run again, on its own test window or on other bars, or anyone's target exposures
 #[derive(Args)]
@@ -21,7 +24,8 @@ use std::path::{Path, PathBuf};
     after_help = "A file of positions is a CSV with the header stamp,exposure: stamps as in the file of bars, each the bar at whose close
 the target is set; exposures from -1 (full short) to 1 (full long), kept as they are and not only at the agent's nine
 levels. A target holds until the next; it is sent as a market order at the open of the next bar. Without a run the bars are
-those of --data.
+those of --data, or those of a configuration file. Of several instruments the file has a third column, market, with the name
+of each target's instrument; each is tested into a folder of its own, and one page has the account through all of them.
 
 Examples:
   foxhunt backtest runs/first --out runs/first-again
@@ -29,14 +33,16 @@ Examples:
   foxhunt backtest runs/first --data EURUSD_2018.csv --out runs/first-2018
   foxhunt backtest runs/first --data EURUSD_2018.csv --actions runs/first-2018/ledger --out runs/again
   foxhunt backtest runs/walk --actions runs/walk/fold_0/ledger --out runs/walk-0-again
+  foxhunt backtest runs/many --out runs/many-again
   foxhunt backtest runs/many --market eurusd --out runs/many-eurusd
-  foxhunt backtest --positions mine.csv --data EURUSD_2018.csv --set market.leverage=2 --out runs/mine"
+  foxhunt backtest --positions mine.csv --data EURUSD_2018.csv --set market.leverage=2 --out runs/mine
+  foxhunt backtest --positions both.csv --config two.toml --out runs/both"
 )]
 pub(crate) struct BacktestArgs {
     /// A finished run
     #[arg(value_name = "RUN", required_unless_present = "positions")]
     run: Option<PathBuf>,
-    /// The instrument, by its name in a run with several
+    /// The instrument, by its name in a run with several; all of them if left out
     #[arg(long, value_name = "NAME", requires = "run")]
     market: Option<String>,
     /// Other bars: the whole file is tested, with features normalised as in training
@@ -48,6 +54,9 @@ pub(crate) struct BacktestArgs {
     /// A CSV file of stamps and target exposures, taken instead of the members'
     #[arg(long, value_name = "FILE", conflicts_with = "actions")]
     positions: Option<PathBuf>,
+    /// Without a run, a TOML file of configuration: data.markets for several instruments; unknown keys are errors
+    #[arg(long, value_name = "FILE", conflicts_with = "run")]
+    config: Option<PathBuf>,
     /// Without a run, a key of the configuration: market.leverage=2
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -64,9 +73,10 @@ pub(crate) struct BacktestArgs {
 pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
     let mut set = args.options.as_set();
     set.extend(args.set.iter().map(|pair| SetOption::new("--set", pair, pair)));
+    place::check_new(&args.out)?;
     match (&args.run, &args.positions) {
-        (None, Some(file)) => alone(args, file, &set),
-        (Some(run), _) if set.is_empty() => of_run(args, run),
+        (None, Some(file)) => say!("{}", alone(args, file, &set)?),
+        (Some(run), _) if set.is_empty() => say!("{}", of_run(args, run)?),
         _ => Err(Failure::Refused(
             "a run has its own configuration: leave out --set and how data are read".to_owned(),
         )),
@@ -74,34 +84,103 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
 }
 
 /// Anyone's exposures, without a run.
-fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<(), Failure> {
-    place::check_new(&args.out)?;
-    let mut config = resolve(None, None, set)?;
-    refuse_markets(&config, "backtest --positions")?;
-    config.data.files.clone_from(&args.data);
+fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<String, Failure> {
+    let mut config = resolve(args.config.as_deref(), None, set)?;
+    if !args.data.is_empty() {
+        if config.lists_markets() {
+            return Err(both_name_files());
+        }
+        config.data.files.clone_from(&args.data);
+    }
+    if config.walks() {
+        return Err(Failure::Refused(
+            "positions are tested over all bars: leave data.walk_forward out".into(),
+        ));
+    }
     // Nobody looks back: the stretch may begin with the first bar that has what costs need.
     config.network.lookback = 1;
-    let market = Market::prepare(load_bars(&args.data, &config)?, &config)?;
-    let positions = Positions::read(file, &market.bars)?;
-    let whole = market.splits.train.start..market.bars.len();
-    let first = positions.targets.first().map_or(whole.start, |(row, _)| *row);
-    let rows = whole.start.max(first)..whole.end;
+    let text = config.to_toml()?;
     let device = open(args.device)?;
-    let window = TestWindow { name: "positions".into(), rows };
-    let backtest = Backtest::new(&device, DType::F32, &config, &market, window)?;
-    say!("{}", positions::run(&backtest, &positions, &args.out, None, &config.to_toml()?)?)
+    let names = names_of(&config);
+    let mut lines = Vec::new();
+    for (number, bars) in load_markets(&config)?.into_iter().enumerate() {
+        let own = config.of_market(number);
+        let market = Market::prepare(bars, &own)?;
+        let of = names.get(number).map(|own| OfMarket { names: &names, own, alone: names.len() == 1 });
+        let positions = Positions::read(file, &market.bars, of)?;
+        let whole = market.splits.train.start..market.bars.len();
+        let first = positions.targets.first().map_or(whole.start, |(row, _)| *row);
+        let rows = whole.start.max(first)..whole.end;
+        let window = TestWindow { name: "positions".into(), rows: rows.clone() };
+        let backtest = Backtest::new(&device, DType::F32, &own, &market, window)?;
+        let out = names.get(number).map_or_else(|| args.out.clone(), |name| args.out.join(name));
+        let tested = positions::run(&backtest, &positions, &out, None, &text)?;
+        match names.get(number) {
+            None => return Ok(tested.text),
+            Some(name) => lines.extend(markets::given(name, &market, rows, tested)),
+        }
+    }
+    markets::page(&args.out, &lines, &targets_of(file), &text)
 }
 
-fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
-    let trained = TrainedRun::open(run, args.market.as_deref())?;
-    place::check_new(&args.out)?;
+/// What the page across instruments says of given targets.
+fn targets_of(file: &Path) -> String {
+    let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    format!("The targets of each instrument are its own in {name}.")
+}
+
+fn names_of(config: &Config) -> Vec<&str> {
+    (0..config.markets()).filter_map(|m| config.market_name(m)).collect()
+}
+
+/// One instrument, or all of a run that has several and where none is named.
+fn of_run(args: &BacktestArgs, run: &Path) -> Result<String, Failure> {
+    let (config, text) = own_config(run)?;
+    let names = names_of(&config);
+    let device = open(args.device)?;
+    if args.market.is_some() || names.len() < 2 {
+        if let (Some(path), true, true) = (&args.actions, config.walks(), args.data.is_empty()) {
+            let trained = TrainedRun::open(run, args.market.as_deref())?;
+            return of_walk((run, &args.out), &device, &trained, (path, &read_ledger(path)?));
+        }
+        let (tested, _, _) = one(args, run, (args.market.as_deref(), &names), &args.out, &device)?;
+        return Ok(tested.text);
+    }
+    if !args.data.is_empty() || args.actions.is_some() {
+        return Err(Failure::Refused(format!(
+            "{} has the instruments {}, and --data and --actions are of one: name it with --market",
+            run.display(),
+            names.join(", ")
+        )));
+    }
+    let mut lines = Vec::new();
+    for name in &names {
+        let out = args.out.join(name);
+        let (tested, market, rows) = one(args, run, (Some(name), &names), &out, &device)?;
+        lines.extend(match args.positions {
+            None => markets::line(name, &[market], tested),
+            Some(_) => markets::given(name, &market, rows, tested),
+        });
+    }
+    let words = match &args.positions {
+        None => markets::words(&config).to_owned(),
+        Some(file) => targets_of(file),
+    };
+    markets::page(&args.out, &lines, &words, &text)
+}
+
+/// The test of one instrument of a run, by its name where it has one, into the folder `out`; its market and the tested rows.
+fn one(
+    args: &BacktestArgs,
+    run: &Path,
+    (name, names): (Option<&str>, &[&str]),
+    out: &Path,
+    device: &Device,
+) -> Result<(Tested, Market, Range<usize>), Failure> {
+    let trained = TrainedRun::open(run, name)?;
     let recorded =
         args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
     let config = &trained.config;
-    if let (Some((path, recorded)), true, true) = (&recorded, config.walks(), args.data.is_empty()) {
-        let device = open(args.device)?;
-        return say!("{}", of_walk((run, &args.out), &device, &trained, (path, recorded))?);
-    }
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
     }
@@ -117,31 +196,35 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<(), Failure> {
     if let Some((path, recorded)) = &recorded {
         check_same(recorded, path, &market, &window)?;
     }
-    let device = open(args.device)?;
-    let backtest = Backtest::new(&device, trained.dtype, config, &market, window)?;
+    let rows = window.rows.clone();
+    let backtest = Backtest::new(device, trained.dtype, config, &market, window)?;
     if let Some(file) = &args.positions {
-        let positions = Positions::read(file, &market.bars)?;
-        return say!(
-            "{}",
-            positions::run(&backtest, &positions, &args.out, Some(run), &trained.config_text)?
-        );
+        let of = config.market_name(0).map(|own| {
+            let alone = args.market.is_some() || names.len() == 1;
+            OfMarket { names, own, alone }
+        });
+        let positions = Positions::read(file, &market.bars, of)?;
+        let tested = positions::run(&backtest, &positions, out, Some(run), &trained.config_text)?;
+        return Ok((tested, market, rows));
     }
-    let members = Chosen::after(&trained.saves, &trained.choices, trained.trials)?;
+    let members = Chosen::after(&trained.saves, &trained.choices, trained.trials)?.on(&backtest)?;
     let ledger = match &recorded {
         None => members.run(&backtest)?,
         Some((path, recorded)) => replay(&backtest, path, recorded)?,
     };
-    std::fs::create_dir_all(&args.out).map_err(|e| Failure::file("make the folder", &args.out, &e))?;
-    let written = members.paper(&Paper {
-        folder: &args.out,
+    std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
+    let (member, chosen) = chosen(config, &trained.choices);
+    let Written { text, baselines } = members.paper(&Paper {
+        folder: out,
         run: Some(run),
         backtest: &backtest,
         ledger: &ledger,
+        chosen: Some(member),
         given: None,
         folds: &[],
         config_text: &trained.config_text,
     })?;
-    say!("{}", written.text)
+    Ok((Tested { text, ledger, member, chosen, baselines }, market, rows))
 }
 
 /// Other bars for members that were trained on `own`.

@@ -1,7 +1,7 @@
 use super::{
     open, place,
     progress::Progress,
-    source::{DataOptions, load_bars, refuse_markets, resolve},
+    source::{DataOptions, both_name_files, load_markets, resolve},
     stop,
     train::{minutes, seed, size},
 };
@@ -26,10 +26,14 @@ use std::{
 ///
 /// Members are trained in slices, each a file: stop at any time, run the same command again to go on, and bring together
 /// what several machines have finished with --merge.
+///
+/// Of several instruments in a configuration file, as data.markets, each has a comparison of its own in a folder of its name; where
+/// they share a policy there is one, and a member's score is its mean over them.
 #[derive(Args)]
 #[command(after_help = "Examples:
   foxhunt compare --market known:drift --out compare/drift
   foxhunt compare --data XBTUSD_60.csv.gz --size study --arms f32,stochastic --members 32 --out compare/btc
+  foxhunt compare --config two.toml --members 32 --out compare/two
   foxhunt compare --market known:drift --members 32..64 --minutes 20 --out compare/second-half
   foxhunt compare --market known:drift --minutes 0 --merge compare/second-half --out compare/drift")]
 pub(crate) struct CompareArgs {
@@ -101,7 +105,12 @@ fn members(s: &str) -> Result<Range<u64>, String> {
 /// What members are trained on, and how they are scored.
 struct Subject {
     config: Config,
-    market: Market,
+    /// One, or those of instruments that share a policy.
+    markets: Vec<Market>,
+    /// Where slices and results go.
+    out: PathBuf,
+    /// Its name, where each of several instruments has members of its own.
+    name: Option<String>,
     /// Log returns of the optimal policy on the validation and on the test window, where there is one.
     optimum: Option<[f64; 2]>,
 }
@@ -109,7 +118,17 @@ struct Subject {
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     stop::listen("and forgetting its slice; finished ones are kept");
     place::check_reachable(&args.out)?;
-    let subject = subject(args)?;
+    let start = Instant::now();
+    for subject in subjects(args)? {
+        if let Some(name) = &subject.name {
+            say!("{name}")?;
+        }
+        of_subject(args, &subject, start)?;
+    }
+    Ok(())
+}
+
+fn of_subject(args: &CompareArgs, subject: &Subject, start: Instant) -> Result<(), Failure> {
     let regret = |ledger: &Ledger, member: usize| {
         let [validation, test] = subject.optimum.unwrap_or([f64::NAN; 2]);
         let best = if ledger.header.window.name == "validation" { validation } else { test };
@@ -118,28 +137,30 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let regret: Option<&RegretOf<'_>> = if subject.optimum.is_some() { Some(&regret) } else { None };
     let measure = if regret.is_some() { Measure::Regret } else { Measure::Sharpe };
     let program = concat!("foxhunt ", env!("CARGO_PKG_VERSION"));
-    let setting = Setting::new(program, &subject.config, &subject.market, measure, args.every);
+    let setting = Setting::new(program, &subject.config, &subject.markets, measure, args.every);
     let fingerprint = setting.fingerprint()?;
-    let folder = Folder::open(&args.out, &setting)?;
+    let folder = Folder::open(&subject.out, &setting)?;
+    let merge: Vec<PathBuf> =
+        args.merge.iter().map(|m| subject.name.iter().fold(m.clone(), |m, n| m.join(n))).collect();
     let mut arms = args.arms.clone();
     arms.sort_unstable();
     arms.dedup();
     let ids: Vec<u64> = args.members.clone().collect();
-    let finished = folder.finished(&setting, &args.merge)?;
+    let finished = folder.finished(&setting, &merge)?;
     let work = finished.missing(&arms, &ids, args.slice as usize);
     let task = Task {
         config: &subject.config,
-        market: &subject.market,
+        markets: &subject.markets,
         regret,
         every: args.every,
         fingerprint: &fingerprint,
     };
-    let stopped = train(args, &folder, &task, &work)?;
+    let stopped = train(args, &folder, &task, &work, start)?;
     // Read again: what is reported is what the files say.
-    let finished = folder.finished(&setting, &args.merge)?;
+    let finished = folder.finished(&setting, &merge)?;
     let result = compare(&setting, Arm::of(&subject.config), &finished, &arms, &ids);
-    place::write_json(&args.out.join("compare.json"), &result)?;
-    let page = args.out.join("compare.html");
+    place::write_json(&subject.out.join("compare.json"), &result)?;
+    let page = subject.out.join("compare.html");
     write_whole(&page, render(&result)?.as_bytes())?;
     say(&result)?;
     say!("{}", page.display())?;
@@ -149,7 +170,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     }
 }
 
-fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
+/// What is compared: one subject, or one of each instrument where each has members of its own.
+fn subjects(args: &CompareArgs) -> Result<Vec<Subject>, Failure> {
     let mut set: Vec<SetOption> = args.set.iter().map(|pair| SetOption::new("--set", pair, pair)).collect();
     set.extend(args.how.as_set());
     set.extend(args.seed.map(|s| SetOption::new("--seed", &format!("seed={s}"), &s.to_string())));
@@ -157,22 +179,37 @@ fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
     let mut config = resolve(args.config.as_deref(), args.size, &set)?;
     let Some(name) = &args.market else {
         if !args.data.is_empty() {
+            if config.lists_markets() {
+                return Err(both_name_files());
+            }
             config.data.files.clone_from(&args.data);
         }
-        refuse_markets(&config, "compare")?;
         if config.walks() {
             return Err(Failure::Refused(
                 "compare has one training, validation and test window: leave data.walk_forward out".into(),
             ));
         }
-        let market = Market::prepare(load_bars(&config.data.files, &config)?, &config)?;
-        return Ok(Subject { config, market, optimum: None });
+        let markets = Market::all(load_markets(&config)?, &config)?;
+        if !config.lists_markets() || config.shares_policy() {
+            return Ok(vec![Subject { config, markets, out: args.out.clone(), name: None, optimum: None }]);
+        }
+        let one = |(number, market): (usize, Market)| {
+            let name = config.market_name(number).unwrap_or_default().to_owned();
+            let (out, config) = (args.out.join(&name), config.of_market(number));
+            Subject { config, markets: vec![market], out, name: Some(name), optimum: None }
+        };
+        return Ok(markets.into_iter().enumerate().map(one).collect());
     };
     let name = name.strip_prefix("known:").ok_or_else(|| {
         Failure::Unusable(format!(
             "--market {name}: name a market with a known optimum as known:NAME, or give --data"
         ))
     })?;
+    if config.lists_markets() {
+        return Err(Failure::Refused(
+            "--market names one market, and data.markets lists others: leave one of them out".into(),
+        ));
+    }
     let known = KnownMarket::new(name, config.seed, Lengths::default())?;
     let config = known.config(config);
     let policy = known.policy(config.learn.gamma)?;
@@ -187,7 +224,8 @@ fn subject(args: &CompareArgs) -> Result<Subject, Failure> {
         )))
     };
     let optimum = [best(TestWindow::validation(&known.market))?, best(TestWindow::test(&known.market))?];
-    Ok(Subject { config, market: known.market, optimum: Some(optimum) })
+    let out = args.out.clone();
+    Ok(vec![Subject { config, markets: vec![known.market], out, name: None, optimum: Some(optimum) }])
 }
 
 /// Trains slice by slice; the signal that stopped it, if one did.
@@ -196,9 +234,9 @@ fn train(
     folder: &Folder,
     task: &Task<'_>,
     work: &[foxhunt_compare::Work],
+    start: Instant,
 ) -> Result<Option<u8>, Failure> {
     let out_of_time = |start: &Instant| args.minutes.is_some_and(|m| start.elapsed() >= m);
-    let start = Instant::now();
     if work.is_empty() || out_of_time(&start) {
         return Ok(None);
     }

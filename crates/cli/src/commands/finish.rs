@@ -112,27 +112,33 @@ pub(crate) fn test(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failure
 /// A run with one test window.
 fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Failure> {
     let backtest = Backtest::new(x.device, x.dtype, x.config, market, TestWindow::test(market))?;
-    let members = Chosen::load(x.saves, choices)?;
+    let members = Chosen::load(x.saves, choices)?.on(&backtest)?;
     let ledger = members.run(&backtest)?;
+    let (member, chosen) = chosen(x.config, choices);
     let Written { text, baselines } = members.paper(&Paper {
         folder: x.out,
         run: Some(x.folder),
         backtest: &backtest,
         ledger: &ledger,
+        chosen: Some(member),
         given: None,
         folds: &[],
         config_text: x.config_text,
     })?;
-    let member = choices.iter().position(|c| c.chosen).unwrap_or(0);
-    let words = |c: &Choice| format!("member {} after epoch {}", x.config.number_of(c.member), c.epoch);
-    let chosen = choices.get(member).map(words).unwrap_or_default();
     Ok(Tested {
         text: format!("chosen on the validation window: {chosen}\n{text}"),
         ledger,
-        member: member as u32,
+        member,
         chosen,
         baselines,
     })
+}
+
+/// The place of the chosen member, and the choice in words.
+pub(crate) fn chosen(config: &Config, choices: &[Choice]) -> (u32, String) {
+    let member = choices.iter().position(|c| c.chosen).unwrap_or(0);
+    let words = |c: &Choice| format!("member {} after epoch {}", config.number_of(c.member), c.epoch);
+    (member as u32, choices.get(member).map(words).unwrap_or_default())
 }
 
 /// What each member's equity has grown by at the end of a backtest with the weights of a save.
@@ -171,20 +177,31 @@ fn mean_returns(agents: &[Agents<'_>], ids: &[u64], save: &Save) -> Result<Vec<O
     Ok((0..ids.len()).map(mean).collect())
 }
 
-/// Returns of one epoch's members, instrument by instrument and fold by fold, on their validation windows, as the choice will see them.
-pub(crate) fn validation_returns(
-    device: &Device,
-    dtype: DType,
-    config: &Config,
-    markets: &[Market],
-    save: &Save,
-) -> Result<Vec<Option<f64>>, Failure> {
-    let mut all = Vec::new();
-    for group in config.groups() {
-        let agents = validating(device, dtype, config, markets, &group)?;
-        all.extend(mean_returns(&agents, &group.ids, save)?);
+/// All members on their validation windows, compiled once for every epoch.
+pub(crate) struct Validation<'a>(Vec<(Group, Vec<Agents<'a>>)>);
+
+impl<'a> Validation<'a> {
+    pub(crate) fn new(
+        device: &'a Device,
+        dtype: DType,
+        config: &'a Config,
+        markets: &'a [Market],
+    ) -> Result<Self, Failure> {
+        let one = |group: Group| {
+            let agents = validating(device, dtype, config, markets, &group)?;
+            Ok((group, agents))
+        };
+        Ok(Validation(config.groups().into_iter().map(one).collect::<Result<_, Failure>>()?))
     }
-    Ok(all)
+
+    /// Returns of one epoch's members, instrument by instrument and fold by fold, as the choice will see them.
+    pub(crate) fn returns(&self, save: &Save) -> Result<Vec<Option<f64>>, Failure> {
+        let mut all = Vec::new();
+        for (group, agents) in &self.0 {
+            all.extend(mean_returns(agents, &group.ids, save)?);
+        }
+        Ok(all)
+    }
 }
 
 /// For each member of a fold, with its returns of all epochs, the epoch whose greedy policy ends the validation window with the
@@ -249,9 +266,27 @@ impl Chosen {
         })
     }
 
-    /// The ledger of each member's greedy policy.
+    /// The members ready to trade a stretch, by any rules.
+    pub(crate) fn on<'a>(&self, backtest: &Backtest<'a>) -> Result<Traders<'a>, BacktestError> {
+        let agents = backtest.clone().with_trials(self.trials).compile(&self.ids)?;
+        for (m, w) in self.weights.iter().enumerate() {
+            let filled = apply(agents.runtime(), agents.net(), m, w);
+            filled.map_err(|e| BacktestError::Weights(e.into()))?;
+        }
+        Ok(Traders { agents, trials: self.trials })
+    }
+}
+
+/// Members with their weights on a stretch, compiled once.
+pub(crate) struct Traders<'a> {
+    agents: Agents<'a>,
+    trials: u32,
+}
+
+impl Traders<'_> {
+    /// The ledger of each member's greedy policy by the rules of `backtest`, which must be of the same stretch.
     pub(crate) fn run(&self, backtest: &Backtest<'_>) -> Result<Ledger, BacktestError> {
-        greedy(&backtest.clone().with_trials(self.trials).compile(&self.ids)?, &self.weights)
+        self.agents.run_by(backtest.rules())
     }
 
     /// Page and ledger, with the policy itself under stress.

@@ -1,7 +1,7 @@
 //! What follows the last epoch of a run that walks forward: each fold on its own test window, and one account through all.
 
 use super::{
-    finish::{Choice, Chosen, Finish, Tested, trials},
+    finish::{Choice, Chosen, Finish, Tested, Traders, trials},
     report::{Paper, Written, write_paper},
     table,
 };
@@ -27,7 +27,7 @@ pub(crate) fn is_account(ledger: &Ledger) -> bool {
 /// One fold, ready to run by any rules.
 struct Fold<'a> {
     backtest: Backtest<'a>,
-    members: Chosen,
+    members: Traders<'a>,
     chosen: usize,
 }
 
@@ -51,9 +51,10 @@ impl<'a> Walk<'a> {
 
     fn fold(&self, number: usize) -> Result<Fold<'a>, Failure> {
         let (own, market) = (self.own(number), &self.markets[number]);
+        let backtest = Backtest::new(self.device, self.dtype, self.config, market, TestWindow::test(market))?;
         Ok(Fold {
-            backtest: Backtest::new(self.device, self.dtype, self.config, market, TestWindow::test(market))?,
-            members: Chosen::after(self.saves, &own, trials(self.choices))?,
+            members: Chosen::after(self.saves, &own, trials(self.choices))?.on(&backtest)?,
+            backtest,
             chosen: own.iter().position(|c| c.chosen).unwrap_or(0),
         })
     }
@@ -90,6 +91,7 @@ impl<'a> Walk<'a> {
             run: None,
             backtest: &backtest,
             ledger: &ledger,
+            chosen: None,
             given: None,
             folds: &[],
             config_text,
@@ -124,6 +126,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
             run: Some(x.folder),
             backtest: &fold.backtest,
             ledger: &ledger,
+            chosen: Some(fold.chosen as u32),
             given: None,
             folds: &[],
             config_text: x.config_text,
@@ -140,6 +143,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
         run: None,
         backtest: &backtest,
         ledger: &ledger,
+        chosen: None,
         given: None,
         folds: &lines,
         config_text: x.config_text,
@@ -195,8 +199,8 @@ fn line(
     let ends = |rows: &Range<usize>| [rows.start, rows.end - 1].map(|row| market.bars.close_ns[row]);
     let (member, epoch) = choices.get(chosen).map_or((0, 0), |c| (config.number_of(c.member), c.epoch));
     PartLine {
-        train: ends(&market.splits.train),
-        validation: ends(&market.splits.validation),
+        train: Some(ends(&market.splits.train)),
+        validation: Some(ends(&market.splits.validation)),
         test: ends(&market.splits.test),
         chosen: format!("member {member} after epoch {epoch}"),
         page,

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::Failure;
 use foxhunt_report::{MarketLine, MarketsInput, PartLine, market_figures, write_markets};
-use foxhunt_train::Market;
+use foxhunt_train::{Config, Market};
+use std::{ops::Range, path::Path};
 
 /// How members stand to instruments.
 const OWN: &str = "Each instrument has members of its own, trained, chosen and tested on it alone.";
@@ -26,28 +27,59 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
         let tested = test(&Finish { out: &out, config: &config, markets, ..*x }, &own)?;
         lines.extend(line(name, markets, tested));
     }
-    let words = if x.config.shares_policy() { SHARED } else { OWN };
-    let input = MarketsInput { markets: &lines, words, config_toml: x.config_text };
-    let page = x.folder.join(REPORT);
-    write_markets(&page, &input)?;
-    place::write_json(&x.folder.join(FIGURES), &market_figures(&input)?)?;
-    Ok(format!("{}\nreport          {}", table::markets(&lines)?, page.display()))
+    page(x.folder, &lines, words(x.config), x.config_text)
 }
 
-fn line(name: &str, markets: &[Market], tested: Tested) -> Option<MarketLine> {
-    let Tested { ledger, member, chosen, mut baselines, .. } = tested;
+/// How members stand to the instruments of a run.
+pub(crate) fn words(config: &Config) -> &'static str {
+    if config.shares_policy() { SHARED } else { OWN }
+}
+
+/// Writes the page across instruments and its figures; gives the lines for the terminal.
+pub(crate) fn page(
+    folder: &Path,
+    lines: &[MarketLine],
+    words: &str,
+    config_text: &str,
+) -> Result<String, Failure> {
+    let input = MarketsInput { markets: lines, words, config_toml: config_text };
+    let page = folder.join(REPORT);
+    write_markets(&page, &input)?;
+    let figures = market_figures(&input)?;
+    place::write_json(&folder.join(FIGURES), &figures)?;
+    Ok(format!("{}\nreport          {}", table::markets(lines, &figures["account"])?, page.display()))
+}
+
+/// What the page across instruments needs of one that was tested.
+pub(crate) fn line(name: &str, markets: &[Market], tested: Tested) -> Option<MarketLine> {
+    let Tested { ledger, member, chosen, baselines, .. } = tested;
     let (first, last) = (markets.first()?, markets.last()?);
     let closes = |from: usize, to: usize| [from, to - 1].map(|row| first.bars.close_ns[row]);
     let (a, b) = (&first.splits, &last.splits);
     let part = PartLine {
-        train: closes(a.train.start, b.train.end),
-        validation: closes(a.validation.start, b.validation.end),
+        train: Some(closes(a.train.start, b.train.end)),
+        validation: Some(closes(a.validation.start, b.validation.end)),
         test: closes(a.test.start, b.test.end),
         chosen,
         page: format!("{name}/{REPORT}"),
         ledger,
         member,
     };
-    let hold = (!baselines.is_empty()).then(|| baselines.swap_remove(0))?;
-    Some(MarketLine { name: name.to_owned(), part, hold })
+    Some(MarketLine { name: name.to_owned(), part, baselines })
+}
+
+/// The same of targets that anyone gave, over these rows.
+pub(crate) fn given(name: &str, market: &Market, rows: Range<usize>, tested: Tested) -> Option<MarketLine> {
+    let Tested { ledger, member, chosen, baselines, .. } = tested;
+    let at = |row: usize| market.bars.close_ns.get(row).copied();
+    let part = PartLine {
+        train: None,
+        validation: None,
+        test: [at(rows.start)?, at(rows.end.checked_sub(1)?)?],
+        chosen,
+        page: format!("{name}/{REPORT}"),
+        ledger,
+        member,
+    };
+    Some(MarketLine { name: name.to_owned(), part, baselines })
 }

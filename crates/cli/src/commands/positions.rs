@@ -1,19 +1,22 @@
 //! Anyone's target exposures through the market's physics.
 
-use super::report::{Paper, write_paper};
+use super::{
+    finish::Tested,
+    report::{Paper, Written, write_paper},
+};
 use crate::Failure;
 use foxhunt_backtest::{Backtest, Exposures};
 use foxhunt_data::Positions;
 use std::path::Path;
 
-/// Runs the targets over the backtest's stretch and writes ledger and page; gives the lines for the terminal.
+/// Runs the targets over the backtest's stretch and writes ledger and page.
 pub(crate) fn run(
     backtest: &Backtest<'_>,
     positions: &Positions,
     out: &Path,
     run: Option<&Path>,
     config_text: &str,
-) -> Result<String, Failure> {
+) -> Result<Tested, Failure> {
     let rows = &backtest.window().rows;
     let (first, last) = (rows.start, rows.end - 1);
     let before = positions.targets.iter().filter(|(row, _)| *row < first).count();
@@ -44,8 +47,18 @@ pub(crate) fn run(
     let given = Exposures::single(&positions.name, &words, positions.over(first..last));
     let ledger = backtest.exposures(&given)?;
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
-    let paper =
-        Paper { folder: out, run, backtest, ledger: &ledger, given: Some(&given), folds: &[], config_text };
+    let paper = Paper {
+        folder: out,
+        run,
+        backtest,
+        ledger: &ledger,
+        chosen: None,
+        given: Some(&given),
+        folds: &[],
+        config_text,
+    };
     let late = given.delayed();
-    Ok(write_paper(&paper, &mut |b| b.exposures(&given), &mut |b| b.exposures(&late))?.text)
+    let Written { text, baselines } =
+        write_paper(&paper, &mut |b| b.exposures(&given), &mut |b| b.exposures(&late))?;
+    Ok(Tested { text, ledger, member: 0, chosen: positions.name.clone(), baselines })
 }

@@ -20,6 +20,8 @@ pub(crate) struct Paper<'a> {
     pub(crate) run: Option<&'a Path>,
     pub(crate) backtest: &'a Backtest<'a>,
     pub(crate) ledger: &'a Ledger,
+    /// Index of the member that the validation window chose, where it did.
+    pub(crate) chosen: Option<u32>,
     /// The targets that are the ledger's policy, where they were given.
     pub(crate) given: Option<&'a Exposures>,
     /// The folds that the ledger's decisions come from; none where it has members of its own.
@@ -59,6 +61,7 @@ pub(crate) fn write_paper(
     };
     let input = ReportInput {
         ledger: x.ledger,
+        chosen: x.chosen,
         baselines: &baselines,
         stress: &stress,
         folds: x.folds,

@@ -217,6 +217,11 @@ pub(crate) fn load_markets(config: &Config) -> Result<Vec<Bars>, Failure> {
     (0..config.markets()).map(load).collect()
 }
 
+/// Files that are named twice.
+pub(crate) fn both_name_files() -> Failure {
+    Failure::Unusable("--data and data.markets both name files: leave one of them out".into())
+}
+
 /// Refuses a configuration that lists instruments where a command takes one.
 pub(crate) fn refuse_markets(config: &Config, command: &str) -> Result<(), Failure> {
     if !config.lists_markets() {

@@ -2,8 +2,9 @@
 
 use crate::Failure;
 use foxhunt_ledger::{Ledger, reconcile};
-use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary};
+use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary, time_interval};
 use foxhunt_report::{MarketLine, PartLine, StressLine};
+use serde_json::Value;
 
 /// Metrics that are shown, and what stands above them.
 const SHOWN: [(&str, &str); 7] = [
@@ -90,25 +91,89 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
     Ok(text)
 }
 
-/// The chosen member of each fold on its test window, a line each.
+/// The chosen member of each fold on its test window, with its intervals over time and over members below it; last the mean over
+/// folds with its own.
 pub(crate) fn folds(lines: &[PartLine]) -> Result<String, Failure> {
-    let row = |(number, l): (usize, &PartLine)| {
-        Ok(([format!("{number} {}", window(l)), l.chosen.clone()], cells(&l.ledger, l.member)?))
-    };
-    Ok(under("fold", &lines.iter().enumerate().map(row).collect::<Result<Vec<_>, Failure>>()?))
+    let mut rows = Vec::new();
+    let mut chosen = Vec::new();
+    for (number, l) in lines.iter().enumerate() {
+        let attribution = reconcile(&l.ledger)?;
+        let series: Vec<Series> = attribution.members.iter().map(|own| Series::new(&l.ledger, own)).collect();
+        let members: Vec<Vec<Named>> = series.iter().map(summary).collect();
+        rows.push(([format!("{number} {}", window(l)), l.chosen.clone()], cells(&l.ledger, l.member)?));
+        if let Some(own) = series.get(l.member as usize) {
+            let of = |key: &str| time_interval(own, key, l.ledger.header.seed)?.interval.ok();
+            rows.push(below("95 % over time", |key| of(key).map(|i| (i.low, i.high))));
+        }
+        rows.push(below("95 % over members", |key| spread(&members, key)));
+        chosen.extend(members.into_iter().nth(l.member as usize));
+    }
+    if chosen.len() > 1 {
+        let of = |(key, _): (&str, &str)| {
+            let (metric, unit) = mean(&chosen, key);
+            value(metric, unit)
+        };
+        rows.push((["mean".into(), String::new()], SHOWN.map(of).to_vec()));
+        rows.push(below("95 % over folds", |key| spread(&chosen, key)));
+    }
+    rows.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
+    Ok(under("fold", &rows))
 }
 
-/// The chosen member of each instrument on its test window, with buy and hold below it.
-pub(crate) fn markets(lines: &[MarketLine]) -> Result<String, Failure> {
+/// Student's interval of a figure over members or folds, where two have it.
+fn spread(members: &[Vec<Named>], key: &str) -> Option<(f64, f64)> {
+    let figures: Vec<Metric> = members.iter().flatten().filter(|n| n.key == key).map(|n| n.metric).collect();
+    over_members(&figures).ok().map(|spread| (spread.low, spread.high))
+}
+
+/// A row of intervals of the figures that have one over time, which stand for how sure the row above is.
+fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> ([String; 2], Vec<String>) {
+    let cell = |(key, _): (&str, &str)| {
+        let interval = foxhunt_metrics::time_interval_keys().any(|own| own == key).then(|| of(key)).flatten();
+        let unit = foxhunt_metrics::named().find(|n| n.key == key).map_or(Unit::Ratio, |n| n.unit);
+        match (interval, unit) {
+            (None, _) => String::new(),
+            (Some((low, high)), Unit::Share) => format!("{:.1}..{:.1} %", 100.0 * low, 100.0 * high),
+            (Some((low, high)), _) => format!("{low:.1}..{high:.1}"),
+        }
+    };
+    ([String::new(), what.into()], SHOWN.map(cell).to_vec())
+}
+
+/// The chosen member of each instrument on its test window, with buy and hold below it, and the account through all of them, as
+/// `figures.json` has it.
+pub(crate) fn markets(lines: &[MarketLine], account: &Value) -> Result<String, Failure> {
     let mut rows = Vec::new();
-    for MarketLine { name, part, hold } in lines {
+    for MarketLine { name, part, baselines } in lines {
         rows.push((
             [format!("{name} {}", window(part)), part.chosen.clone()],
             cells(&part.ledger, part.member)?,
         ));
-        rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+        if let Some(hold) = baselines.first() {
+            rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+        }
     }
-    Ok(under("instrument", &rows))
+    let shown = account["shown"].as_str();
+    let labelled = |m: &&Value| m["label"].as_str() == shown;
+    let members = account["members"].as_array().map_or(&[][..], Vec::as_slice);
+    if let (Some(label), Some(member)) = (shown, members.iter().find(labelled)) {
+        rows.push((["all together".into(), label.to_owned()], told(&member["metrics"])));
+        if let Some(hold) = account["baselines"].as_array().and_then(|all| all.first()) {
+            rows.push(([String::new(), "buy and hold".into()], told(&hold["members"][0]["metrics"])));
+        }
+    }
+    let none = account["none"].as_str().map(|why| format!("no account through all instruments: {why}\n"));
+    Ok(under("instrument", &rows) + &none.unwrap_or_default())
+}
+
+/// Figures of [`SHOWN`] that stand in `figures.json`.
+fn told(metrics: &Value) -> Vec<String> {
+    let of = |(key, _): (&str, &str)| {
+        let unit = foxhunt_metrics::named().find(|n| n.key == key).map_or(Unit::Ratio, |n| n.unit);
+        let none = Metric::Undefined(foxhunt_metrics::Undefined::NoTrades);
+        value(metrics[key].as_f64().map_or(none, Metric::Value), unit)
+    };
+    SHOWN.map(of).to_vec()
 }
 
 /// First and last day of the test window.
@@ -133,8 +198,9 @@ fn under(heading: &str, rows: &[([String; 2], Vec<String>)]) -> String {
     SHOWN.iter().for_each(|(_, heading)| text.push_str(&format!("{heading:>13}")));
     text.push('\n');
     for ([what, chosen], cells) in rows {
-        text.push_str(&format!("{what:<first$}{chosen:<second$}"));
-        cells.iter().for_each(|cell| text.push_str(&format!("{cell:>13}")));
+        let mut line = format!("{what:<first$}{chosen:<second$}");
+        cells.iter().for_each(|cell| line.push_str(&format!("{cell:>13}")));
+        text.push_str(line.trim_end());
         text.push('\n');
     }
     text

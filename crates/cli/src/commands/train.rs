@@ -1,10 +1,10 @@
 use super::{
-    finish::{Finish, finish, validation_returns},
+    finish::{Finish, Validation, finish},
     open, place,
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
-    source::{DataOptions, load_markets, load_own_markets, resolve},
+    source::{DataOptions, both_name_files, load_markets, load_own_markets, resolve},
     stop,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
@@ -172,8 +172,7 @@ impl Session {
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
         if !args.data.is_empty() {
             if config.lists_markets() {
-                let what = "--data and data.markets both name files: leave one of them out";
-                return Err(Failure::Unusable(what.into()));
+                return Err(both_name_files());
             }
             config.data.files.clone_from(&args.data);
         }
@@ -261,33 +260,35 @@ impl Session {
         if live {
             progress.show_live(self.board()?);
         }
+        let Session { folder, config, markets, device, dtype, trainer, events } = self;
+        let validation =
+            progress.is_live().then(|| Validation::new(device, *dtype, config, markets)).transpose()?;
         let mut last = Instant::now();
-        while self.trainer.epochs_done() < self.config.epochs {
-            let reports = self.trainer.epoch()?;
+        while trainer.epochs_done() < config.epochs {
+            let reports = trainer.epoch()?;
             for report in &reports {
-                self.folder.append_metrics(&line(report))?;
+                folder.append_metrics(&line(report))?;
             }
-            self.events.append(&reports)?;
-            let done = self.trainer.epochs_done() == self.config.epochs;
+            events.append(&reports)?;
+            let done = trainer.epochs_done() == config.epochs;
             let stopped = stop::asked();
             let full = done || stopped.is_some() || last.elapsed() >= save_every;
-            self.save(full)?;
+            save(folder, config, device, *dtype, trainer, full)?;
             if full {
                 last = Instant::now();
             }
-            let returns = match self.folder.saves().last().filter(|_| progress.is_live()) {
-                Some(save) => {
-                    validation_returns(&self.device, self.dtype, &self.config, &self.markets, save)?
-                }
-                None => Vec::new(),
+            let shown = validation.as_ref().filter(|_| progress.is_live());
+            let returns = match (folder.saves().last(), shown) {
+                (Some(save), Some(validation)) => validation.returns(save)?,
+                _ => Vec::new(),
             };
-            progress.epoch(&self.config, &reports, &returns);
+            progress.epoch(config, &reports, &returns);
             if let Some(signal) = stopped {
                 progress.finish();
-                let path = self.folder.path().display();
+                let path = folder.path().display();
                 note!(
                     "saved after epoch {}; go on with: foxhunt train --resume {path}",
-                    self.trainer.epochs_done()
+                    trainer.epochs_done()
                 );
                 return Err(Failure::Stopped { signal });
             }
@@ -320,24 +321,6 @@ impl Session {
         Ok(board)
     }
 
-    fn save(&mut self, full: bool) -> Result<(), Failure> {
-        let epoch = u64::from(self.trainer.epochs_done());
-        let mut save = self.folder.begin_save(epoch)?;
-        for (member, id) in self.config.member_ids().into_iter().enumerate() {
-            save.weights(id, self.trainer.runtime(), self.trainer.net(), member)?;
-        }
-        if full {
-            let host = json!({
-                "epoch": epoch,
-                "device": device_name(&self.device),
-                "dtype": self.dtype.name(),
-            });
-            save.state(self.trainer.runtime(), self.trainer.state(), &host)?;
-        }
-        save.commit()?;
-        Ok(())
-    }
-
     fn finish(mut self) -> Result<String, Failure> {
         let lines = finish(&Finish {
             folder: self.folder.path(),
@@ -355,6 +338,28 @@ impl Session {
         self.folder.finish()?;
         Ok(lines)
     }
+}
+
+/// Saves the weights of all members, and where it is `full` the state that training goes on from.
+fn save(
+    folder: &mut RunFolder,
+    config: &Config,
+    device: &Device,
+    dtype: DType,
+    trainer: &Trainer,
+    full: bool,
+) -> Result<(), Failure> {
+    let epoch = u64::from(trainer.epochs_done());
+    let mut save = folder.begin_save(epoch)?;
+    for (member, id) in config.member_ids().into_iter().enumerate() {
+        save.weights(id, trainer.runtime(), trainer.net(), member)?;
+    }
+    if full {
+        let host = json!({ "epoch": epoch, "device": device_name(device), "dtype": dtype.name() });
+        save.state(trainer.runtime(), trainer.state(), &host)?;
+    }
+    save.commit()?;
+    Ok(())
 }
 
 fn line(report: &EpochReport) -> Value {

@@ -49,7 +49,8 @@ pub(crate) fn closeup(view: &View<'_>) -> Option<Markup> {
         for k in 1..rows.len() {
             let (before, now) = (rows[k - 1].day, rows[k].day);
             let x = price.px(k as f64);
-            if before != now && x >= free_from {
+            let moved = if price.at_edge(k as f64) { 24.0 } else { 0.0 };
+            if before != now && x >= free_from + moved {
                 let date = Date::from_days(now.into());
                 let label = format!("{} {}", date.day, date.month_name());
                 price.date_line(&mut svg, k as f64);

@@ -6,11 +6,11 @@ use maud::Markup;
 use super::panel::{Panel, extent};
 use super::plot::{Format, Plot, geometry};
 use super::{BUCKETS, FULL, NARROW, both};
-use crate::format::{decimal, percent};
+use crate::format::{axis_number, percent};
 use crate::sample::{band, min_max};
 use crate::scale::with_room;
 use crate::svg::Svg;
-use crate::view::View;
+use crate::view::Accounts;
 
 type Line = Vec<(f64, f64)>;
 
@@ -31,13 +31,17 @@ struct Tags {
 }
 
 impl Lines {
-    fn of(agent: &View<'_>, baselines: &[View<'_>], line: impl Fn(&View<'_>, &Series) -> Line) -> Self {
+    fn of(
+        agent: &Accounts,
+        baselines: &[impl AsRef<Accounts>],
+        line: impl Fn(&Accounts, &Series) -> Line,
+    ) -> Self {
         let members: Vec<Line> = agent.members.iter().map(|member| line(agent, &member.series)).collect();
         Self {
             shown: line(agent, &agent.shown().series),
             members: if members.len() > 1 { members } else { Vec::new() },
             others: agent.others().map(|member| line(agent, &member.series)).collect(),
-            baselines: baselines.iter().map(|view| line(view, &view.shown().series)).collect(),
+            baselines: baselines.iter().map(|b| line(b.as_ref(), &b.as_ref().shown().series)).collect(),
         }
     }
 
@@ -50,8 +54,8 @@ impl Lines {
         plot: &mut Plot,
         panel: usize,
         x: (f64, f64),
-        agent: &View<'_>,
-        baselines: &[View<'_>],
+        agent: &Accounts,
+        baselines: &[impl AsRef<Accounts>],
     ) -> Tags {
         let band = plot.add_band(panel, &band(&self.members, x, BUCKETS));
         let others = self.others.iter().zip(agent.others());
@@ -59,7 +63,8 @@ impl Lines {
             others.map(|(line, member)| plot.add(&member.label, "key-member", panel, line)).collect();
         let named = self.baselines.iter().zip(baselines).enumerate();
         let key = |k: usize| format!("key-baseline-{}", k % 4);
-        let baselines = named.map(|(k, (line, view))| plot.add(&view.name, &key(k), panel, line)).collect();
+        let baselines =
+            named.map(|(k, (line, view))| plot.add(&view.as_ref().name, &key(k), panel, line)).collect();
         let shown = plot.add(&agent.shown().label, "key-agent", panel, &self.shown);
         Tags { band, others, baselines, shown }
     }
@@ -86,7 +91,7 @@ impl Lines {
 }
 
 /// Equity in the account's currency above, drawdown from the highest close below.
-pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
+pub(crate) fn equity(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
     let money = Lines::of(agent, baselines, |view, series| {
         let point = |(&t, &e): (&i64, &i64)| (t as f64, view.units.amount(e as f64));
         series.time_ns.iter().zip(&series.equity).map(point).collect()
@@ -113,10 +118,10 @@ pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
         let upper = Panel::across(size, 22.0, upper_height, x, y);
         let top = upper.bottom() + 34.0;
         let lower = Panel::across(size, top, size.height - top - 26.0, x, (deepest * 1.08, 0.0));
-        let start = agent.units.amount(agent.ledger.header.start_cash as f64);
+        let start = agent.units.amount(agent.shown().lines.start as f64);
         upper.heading(&mut svg, &format!("Equity, {}", agent.units.currency));
         upper.date_lines(&mut svg);
-        upper.y_axis(&mut svg, |value, decimals| axis_money(value, decimals, size.narrow));
+        upper.y_axis(&mut svg, |value, decimals| axis_number(value, decimals, size.narrow));
         upper.level(&mut svg, "zero", start);
         money.draw(&mut svg, &upper, x, &upper_tags);
         lower.heading(&mut svg, "Drawdown from the highest close");
@@ -134,27 +139,4 @@ pub(crate) fn equity(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
         svg.finish("Equity over time with the drawdown below it")
     });
     plot.around(&chart)
-}
-
-/// Money on an axis; thousands as k where room is short.
-fn axis_money(value: f64, decimals: usize, narrow: bool) -> String {
-    if narrow && value.abs() >= 10_000.0 {
-        let thousands = decimal(value / 1_000.0, 3);
-        let trimmed = thousands.trim_end_matches('0').trim_end_matches('.');
-        return format!("{trimmed}k");
-    }
-    decimal(value, decimals)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axis_labels() {
-        assert_eq!(axis_money(102_500.0, 0, true), "102.5k");
-        assert_eq!(axis_money(100_000.0, 0, true), "100k");
-        assert_eq!(axis_money(102_500.0, 0, false), "102,500");
-        assert_eq!(axis_money(950.0, 1, true), "950.0");
-    }
 }

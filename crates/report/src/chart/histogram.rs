@@ -5,7 +5,7 @@ use maud::Markup;
 use super::panel::Panel;
 use super::{FULL, NARROW, both};
 use crate::format::{decimal, integer, percent, signed};
-use crate::svg::{Anchor, Size, Svg};
+use crate::svg::{Anchor, Size, Svg, text_width};
 use crate::view::View;
 
 /// Fewer values than this are no distribution.
@@ -109,7 +109,11 @@ fn draw(
     }
     svg.path("normal", &panel.to_pixels(&normal));
     for tick in crate::scale::round_ticks(x.0, x.1, if size.narrow { 3 } else { 9 }) {
-        svg.text("tick", (panel.px(tick), panel.bottom() + 16.0), Anchor::Middle, &signed(label(tick, step)));
+        let text = signed(label(tick, step));
+        // The last tick may stand at the edge of the drawing, and half its text beyond.
+        let half = text_width(&text) / 2.0;
+        let at = panel.px(tick).clamp(half, size.width - half);
+        svg.text("tick", (at, panel.bottom() + 16.0), Anchor::Middle, &text);
     }
     let middle = (panel.left() + panel.right()) / 2.0;
     svg.text("tick", (middle, panel.bottom() + 34.0), Anchor::Middle, &words.axis);

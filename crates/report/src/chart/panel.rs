@@ -71,7 +71,7 @@ impl Panel {
         for value in ticks {
             let y = self.py(value);
             svg.line("grid", (self.left, y), (self.right(), y));
-            svg.text("tick", (self.left - 8.0, y + 4.0), Anchor::End, &label(value, decimals));
+            svg.fitted("tick", (self.left - 8.0, y + 4.0), &label(value, decimals), self.left - 10.0);
         }
     }
 
@@ -116,12 +116,17 @@ impl Panel {
         svg.line("grid", (x, self.top), (x, self.bottom()));
     }
 
+    /// Whether a label below `x` would be moved to the left, not to be cut off.
+    pub fn at_edge(&self, x: f64) -> bool {
+        self.px(x) > self.right() - 24.0
+    }
+
     /// One mark on the x axis.
     pub fn date(&self, svg: &mut Svg, x: f64, label: &str) {
         self.date_line(svg, x);
-        let x = self.px(x);
         // Labels at the very edges would be cut off.
-        let anchor = if x > self.right() - 24.0 { Anchor::End } else { Anchor::Middle };
+        let anchor = if self.at_edge(x) { Anchor::End } else { Anchor::Middle };
+        let x = self.px(x);
         svg.text("tick", (x.max(self.left), self.bottom() + 16.0), anchor, label);
     }
 

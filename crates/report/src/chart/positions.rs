@@ -6,7 +6,7 @@ use maud::Markup;
 use super::panel::{Panel, extent};
 use super::plot::{Format, Plot, geometry};
 use super::{FULL, NARROW, both};
-use crate::format::{decimal, grouped, integer};
+use crate::format::{axis_number, grouped};
 use crate::sample::min_max;
 use crate::scale::with_room;
 use crate::svg::{Size, Svg};
@@ -108,10 +108,7 @@ pub(super) fn draw(
     svg.triangles("sell", &thinned(&price.to_pixels(sold)), false, side);
 
     lots.heading(svg, &format!("Position, lots of {unit}"));
-    lots.y_axis(
-        svg,
-        |value, decimals| if decimals == 0 { integer(value as i128) } else { decimal(value, decimals) },
-    );
+    lots.y_axis(svg, |value, decimals| axis_number(value, decimals, size.narrow));
     let steps = lots.to_pixels(&stepped(&min_max(held, lots.buckets())));
     let zero = lots.py(0.0);
     for (class, keep) in [("long", f64::min as fn(f64, f64) -> f64), ("short", f64::max)] {

@@ -9,10 +9,10 @@ use super::{FULL, NARROW, both};
 use crate::sample::min_max;
 use crate::scale::with_room;
 use crate::svg::Svg;
-use crate::view::View;
+use crate::view::Accounts;
 
 /// Days of a window: a quarter of a year where there are two of them, else a month.
-pub(crate) fn rolling_window(view: &View<'_>) -> usize {
+pub(crate) fn rolling_window(view: &Accounts) -> usize {
     let days = view.shown().series.day_ends_ns().len();
     if days >= 126 { 63 } else { 21 }
 }
@@ -22,9 +22,9 @@ pub(crate) fn rolling_window(view: &View<'_>) -> usize {
 /// # Errors
 ///
 /// Why the shown member has no moving Sharpe ratio.
-pub(crate) fn rolling(agent: &View<'_>, baselines: &[View<'_>]) -> Result<Markup, Undefined> {
+pub(crate) fn rolling(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Result<Markup, Undefined> {
     let window = rolling_window(agent);
-    let line = |view: &View<'_>| -> Result<Vec<(f64, f64)>, Undefined> {
+    let line = |view: &Accounts| -> Result<Vec<(f64, f64)>, Undefined> {
         let found = rolling_sharpe(&view.shown().series, window)?;
         Ok(found.into_iter().map(|(ns, value)| (ns as f64, value)).collect())
     };
@@ -32,7 +32,8 @@ pub(crate) fn rolling(agent: &View<'_>, baselines: &[View<'_>]) -> Result<Markup
     let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
         return Err(Undefined::NoVariation);
     };
-    let others: Vec<Vec<(f64, f64)>> = baselines.iter().map(|view| line(view).unwrap_or_default()).collect();
+    let others: Vec<Vec<(f64, f64)>> =
+        baselines.iter().map(|view| line(view.as_ref()).unwrap_or_default()).collect();
     let x = (first.0, last.0);
     let (low, high) = extent(others.iter().chain([&shown]));
     let y = with_room(low.min(0.0), high.max(0.0));
@@ -42,7 +43,7 @@ pub(crate) fn rolling(agent: &View<'_>, baselines: &[View<'_>]) -> Result<Markup
         .iter()
         .zip(baselines)
         .enumerate()
-        .map(|(k, (line, view))| plot.add(&view.name, &format!("key-baseline-{}", k % 4), 0, line))
+        .map(|(k, (line, view))| plot.add(&view.as_ref().name, &format!("key-baseline-{}", k % 4), 0, line))
         .collect();
     let own = plot.add(&agent.shown().label, "key-agent", 0, &shown);
     Ok(plot.around(&both((FULL, 240.0), (NARROW, 220.0), |size| {

@@ -8,10 +8,10 @@ use super::drawdown;
 use crate::chart::rolling_window;
 use crate::input::LearningCurve;
 use crate::section::WORST;
-use crate::view::{MemberView, View};
+use crate::view::{Accounts, MemberView, View};
 
-/// More of one member.
-pub(super) fn of_member(view: &View<'_>, member: &MemberView) -> Map<String, Value> {
+/// More of one member, as far as its series goes.
+pub(super) fn of_series(view: &Accounts, member: &MemberView) -> Map<String, Value> {
     let series = &member.series;
     let undefined = |reason: foxhunt_metrics::Undefined| json!({ "undefined": reason.to_string() });
     let months = month_returns(series).map_or_else(undefined, |months| {
@@ -33,6 +33,19 @@ pub(super) fn of_member(view: &View<'_>, member: &MemberView) -> Map<String, Val
         0 => json!({ "undefined": "nothing was traded" }),
         notional => json!(costs as f64 / notional as f64),
     };
+    let trips: Vec<Value> = series.trips.iter().map(|trip| super::money(trip.net)).collect();
+    Map::from_iter([
+        ("months".to_owned(), months),
+        ("day_returns".to_owned(), days),
+        ("rolling_sharpe".to_owned(), rolling),
+        ("worst_drawdowns".to_owned(), json!(worst)),
+        ("costs_per_notional".to_owned(), per_notional),
+        ("trip_nets".to_owned(), json!(trips)),
+    ])
+}
+
+/// More of one member of a ledger.
+pub(super) fn of_member(view: &View<'_>, member: &MemberView) -> Map<String, Value> {
     let (fills, rows) = (view.ledger.fills_of(member.lines.member), view.ledger.bars_of(member.lines.member));
     let legs: Map<String, Value> = Leg::ALL
         .iter()
@@ -46,17 +59,10 @@ pub(super) fn of_member(view: &View<'_>, member: &MemberView) -> Map<String, Val
     let decided = rows.get(1..).unwrap_or(&[]);
     let count = |end: OrderEnd| decided.iter().filter(|row| row.order_end == end).count();
     let ends: Map<String, Value> = OrderEnd::ALL.iter().map(|&end| (name(end), json!(count(end)))).collect();
-    let trips: Vec<Value> = series.trips.iter().map(|trip| super::money(trip.net)).collect();
-    Map::from_iter([
-        ("months".to_owned(), months),
-        ("day_returns".to_owned(), days),
-        ("rolling_sharpe".to_owned(), rolling),
-        ("worst_drawdowns".to_owned(), json!(worst)),
-        ("costs_per_notional".to_owned(), per_notional),
-        ("trip_nets".to_owned(), json!(trips)),
-        ("fills_by_leg".to_owned(), Value::Object(legs)),
-        ("order_ends".to_owned(), Value::Object(ends)),
-    ])
+    let mut out = of_series(view, member);
+    out.insert("fills_by_leg".to_owned(), Value::Object(legs));
+    out.insert("order_ends".to_owned(), Value::Object(ends));
+    out
 }
 
 /// `PartVolume` as `part_volume`.

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use crate::chart::{Step, waterfall};
 use crate::format::{percent, signed};
-use crate::view::{MemberView, View};
+use crate::view::{Accounts, MemberView};
 
 /// A line of the attribution: name, explanation, and its money units with gains positive.
 type Line = (&'static str, &'static str, fn(&MemberAttribution) -> i128);
@@ -33,7 +33,7 @@ const LINES: [Line; 7] = [
 const COLUMNS_MAX: usize = 4;
 
 /// The waterfall of the shown member and the exact table.
-pub(crate) fn costs(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
+pub(crate) fn costs(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
     let shown = agent.shown();
     let amount = |units: i128| agent.units.amount(units as f64);
     let mut steps: Vec<Step> = LINES
@@ -43,13 +43,13 @@ pub(crate) fn costs(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
     steps.push(Step { label: "Change in equity", amount: amount(shown.lines.total()), total: true });
     let members: Vec<&MemberView> =
         if agent.members.len() <= COLUMNS_MAX { agent.members.iter().collect() } else { vec![shown] };
-    let columns: Vec<(&View<'_>, &MemberView, String)> = members
+    let columns: Vec<(&Accounts, &MemberView, String)> = members
         .into_iter()
         .map(|member| (agent, member, member.label.clone()))
-        .chain(baselines.iter().map(|view| (view, view.shown(), view.name.clone())))
+        .chain(baselines.iter().map(AsRef::as_ref).map(|view| (view, view.shown(), view.name.clone())))
         .collect();
     html! {
-        section #costs {
+        section id=[agent.id("costs")] {
             h2 { "Costs and attribution" }
             figure {
                 figcaption { "What the change in equity of " b { (shown.label) } " is made of, " (agent.units.currency) }
@@ -100,6 +100,7 @@ fn per_notional(member: &MemberView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::View;
     use foxhunt_ledger::synth::Synth;
 
     #[test]

@@ -13,7 +13,7 @@ const KEYS: [&str; 8] =
 pub(crate) fn distribution(agent: &View<'_>) -> Markup {
     let shown = agent.shown();
     html! {
-        section #distribution {
+        section id=[agent.id("distribution")] {
             h2 { "Return distribution" }
             @match chart::day_returns(agent) {
                 Some(chart) => figure {

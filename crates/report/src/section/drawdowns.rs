@@ -5,18 +5,18 @@ use maud::{Markup, html};
 
 use crate::calendar::{DAY_NS, date_time};
 use crate::format::{decimal, percent};
-use crate::view::{MemberView, View};
+use crate::view::{Accounts, MemberView};
 
 /// How many drawdowns the first table lists.
 pub(crate) const WORST: usize = 5;
 
 /// Both tables.
-pub(crate) fn drawdowns(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
+pub(crate) fn drawdowns(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
     let shown: Vec<(String, &MemberView)> = std::iter::once((agent.shown().label.clone(), agent.shown()))
-        .chain(baselines.iter().map(|view| (view.name.clone(), view.shown())))
+        .chain(baselines.iter().map(|view| (view.as_ref().name.clone(), view.as_ref().shown())))
         .collect();
     html! {
-        section #drawdowns {
+        section id=[agent.id("drawdowns")] {
             h2 { "Drawdowns" }
             (worst(agent.shown()))
             div.scroll {

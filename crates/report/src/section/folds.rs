@@ -1,6 +1,6 @@
 //! The folds of a walk-forward run: their windows, and what was chosen in each.
 
-use foxhunt_metrics::{Metric, Unit, over_members};
+use foxhunt_metrics::{Metric, Unit, over_members, time_interval};
 use maud::{Markup, html};
 
 use super::Notes;
@@ -35,20 +35,28 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
                         @for (number, fold) in folds.iter().enumerate() {
                             tr {
                                 th scope="row" { a href=(fold.line.page) { (number) } }
-                                td.quiet { (days(fold.line.train)) }
-                                td.quiet { (days(fold.line.validation)) }
+                                td.quiet { (fold.line.train.map_or_else(none, days)) }
+                                td.quiet { (fold.line.validation.map_or_else(none, days)) }
                                 td.quiet { (days(fold.line.test)) }
                                 td { (fold.line.chosen) }
                                 @for (key, _) in COLUMNS { td.number { (cell(fold, key, &mut notes)) } }
+                            }
+                        }
+                        @if folds.len() > 1 {
+                            tr.total {
+                                th scope="row" { "mean" }
+                                td {} td {} td {} td {}
+                                @for (key, _) in COLUMNS { td.number { (mean_cell(folds, key)) } }
                             }
                         }
                     }
                 }
             }
             (notes.list())
+            p.notes { (SMALL) " The last row is the mean over folds with Student’s 95 % interval." }
             p.notes {
                 "Each fold learns on its training window alone; the validation window chooses member and epoch; its test window is "
-                "read once, by an account of its own. In small: lowest … highest of the fold’s members. What this page shows "
+                "read once, by an account of its own. What this page shows "
                 "otherwise is " b { "one account through all test windows" } ", which carries out the decisions that each fold’s "
                 "chosen member made on its own window. It keeps its position from one window to the next, and is flat in between "
                 "where they do not touch."
@@ -57,12 +65,40 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
     })
 }
 
-/// First and last day of a window.
-pub(crate) fn days([from, to]: [i64; 2]) -> String {
-    format!("{} – {}", Date::of_ns(from).text(), Date::of_ns(to).text())
+/// In place of a window that there is none of.
+pub(crate) fn none() -> Markup {
+    html! { "–" }
 }
 
-/// A figure of the chosen member, and what it is from the lowest to the highest of all.
+/// First and last day of a window.
+pub(crate) fn days([from, to]: [i64; 2]) -> Markup {
+    html! { span.day { (Date::of_ns(from).text()) } " – " span.day { (Date::of_ns(to).text()) } }
+}
+
+/// From the one to the other.
+fn between(part: &PartView<'_>, unit: Unit, (low, high): (f64, f64)) -> String {
+    format!("{} … {}", part.view.units.metric(low, unit), part.view.units.metric(high, unit))
+}
+
+/// What the small figures of a cell are.
+pub(crate) const SMALL: &str = "Below a figure stands its 95 % interval over time, by a stationary block bootstrap, where it has one; \
+                                in grey, lowest … highest of the members.";
+
+/// The mean over parts of what was chosen in each, with Student's interval; nothing where fewer than two have the figure.
+pub(crate) fn mean_cell(parts: &[PartView<'_>], key: &str) -> Markup {
+    let of = |part: &PartView<'_>| part.chosen().summary.iter().find(|named| named.key == key).copied();
+    let named: Vec<_> = parts.iter().filter_map(of).collect();
+    let figures: Vec<Metric> = named.iter().map(|named| named.metric).collect();
+    let (Some(first), Some(one)) = (parts.first(), named.first()) else { return html! {} };
+    html! {
+        @if let Ok(spread) = over_members(&figures) {
+            (first.view.units.metric(spread.mean, one.unit))
+            br; span.interval { (between(first, one.unit, (spread.low, spread.high))) }
+        }
+    }
+}
+
+/// A figure of the chosen member with its interval over time, and what it is from the lowest to the highest of all.
 pub(crate) fn cell(part: &PartView<'_>, key: &str, notes: &mut Notes) -> Markup {
     let named = part.chosen().summary.iter().find(|named| named.key == key);
     let unit = named.map_or(Unit::Ratio, |named| named.unit);
@@ -72,10 +108,11 @@ pub(crate) fn cell(part: &PartView<'_>, key: &str, notes: &mut Notes) -> Markup 
             Some(Metric::Undefined(reason)) => (notes.undefined(reason)),
             None => "",
         }
+        @if let Some(interval) = time_interval(&part.chosen().series, key, part.view.seed).and_then(|i| i.interval.ok()) {
+            br; span.interval { (between(part, unit, (interval.low, interval.high))) }
+        }
         @if let Ok(spread) = over_members(&part.view.figures(key)) {
-            br; span.quiet.range {
-                (part.view.units.metric(spread.min, unit)) " … " (part.view.units.metric(spread.max, unit))
-            }
+            br; span.quiet.range { (between(part, unit, (spread.min, spread.max))) }
         }
     }
 }

@@ -7,10 +7,10 @@ use maud::{Markup, html};
 
 use crate::calendar::MONTHS;
 use crate::format::percent;
-use crate::view::View;
+use crate::view::Accounts;
 
 /// Years down, months across, for the shown member; none under two months or if equity reached zero.
-pub(crate) fn months(agent: &View<'_>) -> Option<Markup> {
+pub(crate) fn months(agent: &Accounts) -> Option<Markup> {
     let by_month = returns(agent)?;
     let years: BTreeMap<i64, [Option<f64>; 12]> =
         by_month.iter().fold(BTreeMap::new(), |mut years, (&(year, month), &r)| {
@@ -22,7 +22,7 @@ pub(crate) fn months(agent: &View<'_>) -> Option<Markup> {
         });
     let largest = by_month.values().fold(0.0f64, |largest, r| largest.max(r.abs())).max(1e-9);
     Some(html! {
-        section #months {
+        section id=[agent.id("months")] {
             h2 { "Returns by month" }
             p.caption { (agent.shown().label) ", by the month of the session; the first and last may be partial" }
             div.scroll {
@@ -51,7 +51,7 @@ fn cell(r: Option<f64>, largest: f64) -> Markup {
     html! { td.number.{ (sign) "-" (step) } { (percent(r, 1)) } }
 }
 
-fn returns(agent: &View<'_>) -> Option<BTreeMap<(i64, u8), f64>> {
+fn returns(agent: &Accounts) -> Option<BTreeMap<(i64, u8), f64>> {
     let months = month_returns(&agent.shown().series).ok()?;
     (months.len() >= 2).then(|| months.iter().map(|m| ((m.year, m.month), m.value)).collect())
 }
@@ -59,6 +59,7 @@ fn returns(agent: &View<'_>) -> Option<BTreeMap<(i64, u8), f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::View;
     use foxhunt_ledger::synth::Synth;
 
     #[test]

@@ -4,12 +4,12 @@ use maud::{Markup, html};
 
 use super::legend;
 use crate::chart;
-use crate::view::View;
+use crate::view::Accounts;
 
 /// The chart, or why there is none.
-pub(crate) fn rolling(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
+pub(crate) fn rolling(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
     html! {
-        section #rolling {
+        section id=[agent.id("rolling")] {
             h2 { "Rolling Sharpe" }
             @match chart::rolling(agent, baselines) {
                 Ok(chart) => figure { (legend(agent, baselines, false)) (chart) },

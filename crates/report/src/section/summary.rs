@@ -1,11 +1,11 @@
-//! The headline: a few figures in large, then all of them beside the baselines.
+//! The headline: a few figures in large and a short table, and further down all of them beside the baselines.
 
 use foxhunt_metrics::{Metric, Named, Spread, Unit, over_members};
 use maud::{Markup, html};
 
 use super::Notes;
 use crate::format::signed;
-use crate::view::View;
+use crate::view::Accounts;
 
 const TILES: [(&str, &str); 4] = [
     ("total_return", "Total return"),
@@ -22,19 +22,70 @@ const GROUPS: [(&str, &str); 4] = [
     ("bar_count", "Calendar"),
 ];
 
-/// Tiles and table.
-pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
-    let mut notes = Notes::default();
-    let keys = agent.shown().summary.clone();
-    let many = agent.members.len() > 1;
+/// What the short table says.
+const SHORT: [&str; 8] = [
+    "total_return",
+    "cagr",
+    "sharpe_days",
+    "sortino",
+    "max_drawdown_worst",
+    "turnover",
+    "cost_share",
+    "trip_count",
+];
+
+/// The figures that a reader looks for first.
+pub(crate) fn headline(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
     html! {
         section #summary {
             h2 { "Summary" }
-            div.tiles {
-                @for (key, label) in TILES {
-                    (tile(agent, baselines, &keys, key, label))
-                }
+            (brief(agent, baselines))
+            p.notes { a href="#figures" { "All figures" } " are below the chart." }
+        }
+    }
+}
+
+/// Tiles and a short table.
+pub(crate) fn brief(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
+    let mut notes = Notes::default();
+    let keys = &agent.shown().summary;
+    let short: Vec<Named> = keys.iter().filter(|named| SHORT.contains(&named.key)).copied().collect();
+    html! {
+        div.tiles {
+            @for (key, label) in TILES {
+                (tile(agent, baselines, keys, key, label))
             }
+        }
+        (table(agent, baselines, &short, &mut notes))
+        (notes.list())
+    }
+}
+
+/// Every figure beside the baselines.
+pub(crate) fn summary(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Markup {
+    let mut notes = Notes::default();
+    html! {
+        section #figures {
+            h2 { "All figures" }
+            (table(agent, baselines, &agent.shown().summary, &mut notes))
+            (notes.list())
+            @for baseline in baselines.iter().map(AsRef::as_ref) {
+                @let words = baseline.own_words(agent);
+                @if !words.is_empty() { p.notes { b { (baseline.name) } ": " (words.join(" ")) } }
+            }
+            p.notes {
+                "Deflated Sharpe is the probability that the Sharpe ratio of days is above what the best of "
+                (agent.trials) " trials without skill would have reached; of a baseline, that it is above 0."
+            }
+        }
+    }
+}
+
+fn table(agent: &Accounts, baselines: &[impl AsRef<Accounts>], keys: &[Named], notes: &mut Notes) -> Markup {
+    let many = agent.members.len() > 1;
+    // A few rows need no groups.
+    let grouped = keys.len() > SHORT.len();
+    html! {
             div.scroll {
                 table.figures {
                     thead {
@@ -46,7 +97,7 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                                     br; span.quiet { "mean of " (agent.members.len()) " members, lowest … highest" }
                                 }
                             }
-                            @for baseline in baselines {
+                            @for baseline in baselines.iter().map(AsRef::as_ref) {
                                 th.number {
                                     (baseline.name)
                                     @if baseline.members.len() > 1 {
@@ -57,42 +108,38 @@ pub(crate) fn summary(agent: &View<'_>, baselines: &[View<'_>]) -> Markup {
                         }
                     }
                     tbody {
-                        @for named in &keys {
-                            @if let Some((_, group)) = GROUPS.iter().find(|(key, _)| *key == named.key) {
+                        @for named in keys {
+                            @if let Some((_, group)) = GROUPS.iter().find(|(key, _)| grouped && *key == named.key) {
                                 tr.group { th colspan=(2 + baselines.len()) { (group) } }
                             }
-                            (row(agent, baselines, named, &mut notes))
+                            (row(agent, baselines, named, notes))
                         }
                     }
                 }
             }
-            (notes.list())
-            @for baseline in baselines {
-                @let words = baseline.own_words(agent);
-                @if !words.is_empty() { p.notes { b { (baseline.name) } ": " (words.join(" ")) } }
-            }
-            p.notes {
-                "Deflated Sharpe is the probability that the Sharpe ratio of days is above what the best of "
-                (agent.ledger.header.trials) " trials without skill would have reached; of a baseline, that it is above 0."
-            }
-        }
     }
 }
 
 /// Lowest and highest of a baseline's draws, where they say something: not of counts and of amounts.
-fn range_of(baseline: &View<'_>, named: &Named) -> Option<Spread> {
+fn range_of(baseline: &Accounts, named: &Named) -> Option<Spread> {
     let said = matches!(named.unit, Unit::Share | Unit::Ratio | Unit::Times);
     over_members(&baseline.figures(named.key)).ok().filter(|_| said)
 }
 
-fn range(view: &View<'_>, named: &Named, spread: &Spread) -> Markup {
+fn range(view: &Accounts, named: &Named, spread: &Spread) -> Markup {
     let text = |value| view.units.metric(value, named.unit);
     html! { br; span.quiet.range { (text(spread.min)) " … " (text(spread.max)) } }
 }
 
-fn tile(agent: &View<'_>, baselines: &[View<'_>], keys: &[Named], key: &str, label: &str) -> Markup {
+fn tile(
+    agent: &Accounts,
+    baselines: &[impl AsRef<Accounts>],
+    keys: &[Named],
+    key: &str,
+    label: &str,
+) -> Markup {
     let unit = keys.iter().find(|named| named.key == key).map_or(Unit::Ratio, |named| named.unit);
-    let text = |view: &View<'_>| match view.central(key) {
+    let text = |view: &Accounts| match view.central(key) {
         Some(Metric::Value(value)) => {
             let text = view.units.metric(value, unit);
             if key == "total_return" { signed(text) } else { text }
@@ -103,16 +150,16 @@ fn tile(agent: &View<'_>, baselines: &[View<'_>], keys: &[Named], key: &str, lab
         div.tile {
             div.tile-label { (label) }
             div.tile-value { (text(agent)) }
-            @if let Some(baseline) = baselines.first() {
+            @if let Some(baseline) = baselines.first().map(AsRef::as_ref) {
                 div.tile-beside { (baseline.name) " " b { (text(baseline)) } }
             }
         }
     }
 }
 
-fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Notes) -> Markup {
+fn row(agent: &Accounts, baselines: &[impl AsRef<Accounts>], named: &Named, notes: &mut Notes) -> Markup {
     let figures = agent.figures(named.key);
-    let mut cell = |view: &View<'_>, metric: Option<Metric>| match metric {
+    let mut cell = |view: &Accounts, metric: Option<Metric>| match metric {
         Some(Metric::Value(value)) => html! { (view.units.metric(value, named.unit)) },
         Some(Metric::Undefined(reason)) => notes.undefined(reason),
         None => html! {},
@@ -128,7 +175,7 @@ fn row(agent: &View<'_>, baselines: &[View<'_>], named: &Named, notes: &mut Note
                     (range(agent, named, &spread))
                 }
             }
-            @for baseline in baselines {
+            @for baseline in baselines.iter().map(AsRef::as_ref) {
                 td.number {
                     (cell(baseline, baseline.central(named.key)))
                     @if let Some(spread) = range_of(baseline, named) { (range(baseline, named, &spread)) }

@@ -11,7 +11,7 @@ use crate::view::View;
 pub(crate) fn trades(agent: &View<'_>) -> Markup {
     let shown = agent.shown();
     html! {
-        section #trades {
+        section id=[agent.id("trades")] {
             h2 { "Trades" }
             @if let Some(chart) = trips(agent) {
                 figure {

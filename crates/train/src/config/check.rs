@@ -3,7 +3,7 @@
 //! Ranges are what the device's integers and kernels hold, and no wider than a run could use: whatever passes can't
 //! overflow, and rounds to no zero that would mean something else.
 
-use super::{Config, FeaturesConfig, Size, markets, walk_forward};
+use super::{Config, Cost, FeaturesConfig, Size, markets, walk_forward};
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
@@ -55,6 +55,8 @@ fn numbers(c: &Config) -> Vec<Number> {
     let or_zero = |key, value: f64, low: f64, high: f64| Number { key, value, or_zero: true, low, high };
     let count =
         |key, value: usize, low: u32, high: u32| number(key, value as f64, f64::from(low), f64::from(high));
+    // The instrument's own was in its range when that was read.
+    let cost = |key, value: Cost, low, high| number(key, value.given().unwrap_or(0.0), low, high);
     let (d, n, l, m) = (&c.data, &c.network, &c.learn, &c.market);
     vec![
         count("population", c.population, 1, 4096),
@@ -106,6 +108,12 @@ fn numbers(c: &Config) -> Vec<Number> {
         number("market.ruin", m.ruin, 0.01, 0.9999),
         or_zero("market.stop_atr", m.stop_atr, 0.01, 1000.0),
         or_zero("market.start_cash", m.start_cash, 1.0, 9e9),
+        // As an instrument's own may be.
+        cost("market.half_spread_bp", m.half_spread_bp, 0.0, 1000.0),
+        cost("market.taker_fee_bp", m.taker_fee_bp, -1000.0, 1000.0),
+        cost("market.maker_fee_bp", m.maker_fee_bp, -1000.0, 1000.0),
+        cost("market.financing_long_bp", m.financing_long_bp, -100_000.0, 100_000.0),
+        cost("market.financing_short_bp", m.financing_short_bp, -100_000.0, 100_000.0),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! What the configuration's keys are, told by the types themselves: their doc comments, defaults and ranges as a JSON Schema,
 //! as a commented file, and for messages about keys that don't exist.
 
-use super::{Config, MarketData, Size, check};
+use super::{Config, MarketData, Size, check, cost};
 use crate::TrainError;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -67,7 +67,15 @@ fn bound(s: &mut Map<String, Value>, place: &str) {
         // TOML's integers end there.
         s.insert("maximum".into(), json!(i64::MAX));
     }
+    // Keys of an instrument's own account are those of all.
+    let place = place.strip_prefix("data.").filter(|p| p.starts_with("market.")).unwrap_or(place);
     let Some(range) = check::range(place) else { return };
+    if cost::KEYS.contains(&place) {
+        s.remove("type");
+        let numbers = json!({ "type": "number", "minimum": range.low, "maximum": range.high });
+        s.insert("anyOf".into(), json!([{ "const": cost::OWN }, numbers]));
+        return;
+    }
     let whole = s.get("type").is_some_and(|t| t == "integer");
     let number = |x: f64| if whole { json!(x as i64) } else { json!(x) };
     s.remove("minimum");
@@ -158,6 +166,11 @@ fn described(key: &str, schema: &Value) -> String {
 }
 
 fn shown_range(schema: &Value) -> Option<String> {
+    if schema["anyOf"][0]["const"] == cost::OWN {
+        let [low, high] =
+            ["minimum", "maximum"].map(|end| schema["anyOf"][1][end].as_f64().map(check::shown));
+        return Some(format!("\"{}\", or a number, {} to {}", cost::OWN, low?, high?));
+    }
     let kind = kind(schema)?;
     let ends = |s: &Value| {
         let end = |key: &str| match &s[key] {

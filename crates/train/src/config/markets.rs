@@ -1,7 +1,8 @@
 //! Several instruments in one run: what each is called, which files it is in, and which members are its own.
 
 use super::{
-    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, Policy, Stamps, check, keys, walk_forward::MAX_FOLDS,
+    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, MarketConfig, Policy, Stamps, check, keys, set_key,
+    walk_forward::MAX_FOLDS,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ const TAKEN: [&str; 12] = [
 ];
 
 /// One of several instruments. A key that is left out is as `data` has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MarketData {
     /// Its name, which is that of its folder in the run and which all random draws of its members follow from: letters,
@@ -70,6 +71,11 @@ pub struct MarketData {
     /// As `data.widen_ranges`; true where either is.
     #[serde(skip_serializing_if = "is_default")]
     pub widen_ranges: bool,
+    /// Keys of `market` that are this instrument's own, such as `{leverage = 2, taker_fee_bp = 10}`; the others are as
+    /// `market` has them.
+    #[serde(skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "MarketConfig")]
+    pub market: toml::Table,
 }
 
 fn is_default<T: Default + PartialEq>(x: &T) -> bool {
@@ -188,12 +194,31 @@ impl Config {
         self.data.markets.get(market).map(|m| m.place(market))
     }
 
-    /// The same configuration with one instrument of those that are listed, whose members keep their ids.
+    /// The same configuration with one instrument of those that are listed, whose members keep their ids, and with its own
+    /// account.
     #[must_use]
     pub fn of_market(&self, market: usize) -> Config {
         let mut own = self.clone();
         own.data.markets = self.data.markets.get(market).cloned().into_iter().collect();
+        // What can't be is refused when a configuration is resolved.
+        if let Ok(account) = self.account_of(market) {
+            own.market = account;
+        }
         own
+    }
+
+    /// The account of an instrument: its own keys over those of all; what is wrong with them.
+    fn account_of(&self, market: usize) -> Result<MarketConfig, String> {
+        let Some(own) = self.data.markets.get(market).filter(|m| !m.market.is_empty()) else {
+            return Ok(self.market.clone());
+        };
+        let all = toml::Table::try_from(&self.market).map_err(|e| e.to_string())?;
+        let mut root = toml::Table::from_iter([(ACCOUNT.to_owned(), toml::Value::Table(all))]);
+        for (key, value) in &own.market {
+            set_key(&mut root, &format!("{ACCOUNT}.{key}"), value.clone())?;
+        }
+        let merged = root.remove(ACCOUNT).unwrap_or(toml::Value::Boolean(false));
+        merged.try_into().map_err(|e: toml::de::Error| e.to_string().trim().replace('\n', " "))
     }
 
     /// What the ids of an instrument's members begin at: 0 where all instruments have the same.
@@ -208,6 +233,49 @@ impl Config {
     pub fn number_of(&self, id: u64) -> u64 {
         let id = if self.lists_markets() { id % MARKET_IDS } else { id };
         if self.walks() { id % FOLD_IDS } else { id }
+    }
+}
+
+/// Sets a key of one instrument, which goes by its name: `xbt.market.leverage` behind [`LIST`].
+pub(super) fn set(root: &mut toml::Table, key: &str, value: toml::Value) -> Result<(), String> {
+    let all = format!("{LIST}{key}");
+    let data = root.get_mut("data").and_then(toml::Value::as_table_mut);
+    let list = data.and_then(|d| d.get_mut("markets")).and_then(toml::Value::as_array_mut);
+    let Some(list) = list.filter(|list| !list.is_empty()) else {
+        return Err(format!(
+            "there is no key '{all}': no instruments are listed; list them as data.markets, a table [[data.markets]] each"
+        ));
+    };
+    let name_of = |market: &toml::Value| {
+        market.clone().try_into().map(|m: MarketData| m.own_name()).unwrap_or_default()
+    };
+    let names: Vec<String> = list.iter().map(name_of).collect();
+    let rest_of = |name: &String| key.strip_prefix(name.as_str())?.strip_prefix('.').map(str::to_owned);
+    let found =
+        names.iter().enumerate().filter_map(|(at, name)| Some((name.len(), at, rest_of(name)?))).max();
+    let Some((_, at, rest)) = found else {
+        let known = names.join(", ");
+        return Err(format!(
+            "there is no key '{all}': name one of the instruments {known}, as data.markets.NAME.KEY"
+        ));
+    };
+    let Some(own) = list.get_mut(at).and_then(toml::Value::as_table_mut) else { return Ok(()) };
+    match rest.split_once('.') {
+        None if rest == ACCOUNT && !value.is_table() => {
+            Err(format!("{all} is a group of keys: set one of them, as {all}.leverage"))
+        }
+        None => {
+            own.insert(rest, value);
+            Ok(())
+        }
+        Some((ACCOUNT, inside)) if !inside.contains('.') => {
+            let account = own.entry(ACCOUNT).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+            if let Some(account) = account.as_table_mut() {
+                account.insert(inside.to_owned(), value);
+            }
+            Ok(())
+        }
+        Some(_) => Err(format!("there is no key '{all}': an instrument has {}", KEYS.join(", "))),
     }
 }
 
@@ -230,12 +298,21 @@ pub(super) fn check_keys(table: &toml::Table) -> Result<(), String> {
                 ));
             }
         }
+        if let Some(value) = own.get(ACCOUNT).filter(|value| !value.is_table()) {
+            return Err(format!(
+                "data.markets[{index}]: market is {value}: it must be a table of keys, such as {{leverage = 2}}"
+            ));
+        }
     }
     Ok(())
 }
 
+/// What options that set a key of one instrument begin with.
+pub(super) const LIST: &str = "data.markets.";
+/// The key of an instrument's own account.
+const ACCOUNT: &str = "market";
 /// Keys of an instrument.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "name",
     "files",
     "instrument",
@@ -248,6 +325,7 @@ const KEYS: [&str; 12] = [
     "delimiter",
     "decimal",
     "widen_ranges",
+    ACCOUNT,
 ];
 
 /// Gives a name to every instrument without one.
@@ -302,6 +380,7 @@ pub(super) fn check(c: &Config) -> Result<(), String> {
         }
         let mut own = c.clone();
         own.data = d.of_market(index);
+        own.market = c.account_of(index).map_err(|what| format!("{at}: {what}"))?;
         check::ranges(&own).map_err(|what| format!("{at}: {what}"))?;
     }
     if let Some(id) = c.members.iter().find(|id| **id >= FOLD_IDS) {
@@ -331,6 +410,7 @@ fn check_name(name: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Cost;
     use super::*;
 
     fn of(text: &str) -> Result<Config, String> {
@@ -378,6 +458,85 @@ mod tests {
         assert!(eur.time_zone == "UTC" && xbt.time_zone == "UTC" && xbt.markets.is_empty());
         let plain = of("[data]\nfiles = ['a.csv']").unwrap();
         assert_eq!(plain.data.of_market(0), plain.data);
+    }
+
+    /// Each has its own account, by the file or by an option that names it; what it leaves out is as all have it.
+    #[test]
+    fn each_may_have_an_account_of_its_own() {
+        let text = format!(
+            "{TWO}market = {{leverage = 2, taker_fee_bp = 7}}\n[market]\nband_bp = 100\nmaker_fee_bp = -0.5\n"
+        );
+        let resolve = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+            Config::resolve(Some(("a.toml", &text)), None, &set).map_err(|e| e.to_string())
+        };
+        let c =
+            resolve(&["data.markets.eur_1h.market.start_cash=5000", "data.markets.xbt.market.leverage=1.5"])
+                .unwrap();
+        let [eur, xbt] = [0, 1].map(|m| c.of_market(m).market);
+        assert_eq!(
+            (eur.leverage, eur.start_cash, eur.band_bp, eur.taker_fee_bp),
+            (1.0, 5000.0, 100, Cost::Own)
+        );
+        assert_eq!(
+            (xbt.leverage, xbt.start_cash, xbt.band_bp, xbt.taker_fee_bp),
+            (1.5, 0.0, 100, Cost::Bp(7.0))
+        );
+        assert_eq!((eur.maker_fee_bp, xbt.maker_fee_bp), (Cost::Bp(-0.5), Cost::Bp(-0.5)));
+        assert_eq!(
+            (c.market.leverage, c.of_market(1).of_market(0).market),
+            (1.0, xbt),
+            "narrowed once or twice"
+        );
+        assert_eq!(c, of(&c.to_toml().unwrap()).unwrap());
+        // Any other key of an instrument too.
+        let c =
+            resolve(&["data.markets.xbt.symbol=XBTUSD", "data.markets.xbt.market.taker_fee_bp=own"]).unwrap();
+        assert_eq!(
+            (c.data.markets[1].symbol.as_str(), c.of_market(1).market.taker_fee_bp),
+            ("XBTUSD", Cost::Own)
+        );
+        for (set, words) in [
+            (
+                "data.markets.gold.market.leverage=2",
+                "name one of the instruments eur_1h, xbt, as data.markets.NAME.KEY",
+            ),
+            (
+                "data.markets.xbt.market.leverag=2",
+                "data.markets[1]: there is no key 'market.leverag': did you mean market.leverage?",
+            ),
+            ("data.markets.xbt.leverage=2", "data.markets[1]: there is no key 'leverage'"),
+            (
+                "data.markets.xbt.market.leverage=2000",
+                "data.markets[1]: market.leverage is 2000: it must be 0, or 0.01 to",
+            ),
+            (
+                "data.markets.xbt.market.leverage=high",
+                "data.markets[1]: market.leverage is \"high\": it must be a number",
+            ),
+            ("data.markets.xbt.market.taker_fee_bp=true", "it must be a number, or \"own\""),
+            (
+                "data.markets.xbt.market.taker_fee_bp=mine",
+                "market.taker_fee_bp is \"mine\": it must be a number, or \"own\"",
+            ),
+            (
+                "data.markets.xbt.market.half_spread_bp=-1",
+                "data.markets[1]: market.half_spread_bp is -1: it must be 0 to 1000",
+            ),
+            ("data.markets.xbt.market=3", "is a group of keys"),
+        ] {
+            let said = resolve(&[set]).unwrap_err();
+            assert!(said.starts_with(&format!("--set {set}: ")) && said.contains(words), "{set}: {said}");
+        }
+        let none = Config::resolve(None, None, &["data.markets.xbt.market.leverage=2".into()])
+            .unwrap_err()
+            .to_string();
+        assert!(none.contains("no instruments are listed"), "{none}");
+        let error = of("[[data.markets]]\nfiles = ['a.csv']\nmarket = 3").unwrap_err();
+        assert!(
+            error.contains("a.toml, line 1: data.markets[0]: market is 3: it must be a table"),
+            "{error}"
+        );
     }
 
     /// Ids go by names: whoever else is there, and in which order, changes none.
