@@ -341,3 +341,21 @@ fn includes(text: &str) -> impl Iterator<Item = &str> {
         .filter_map(|l| l.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include"))
         .filter_map(|l| l.trim_start().strip_prefix('"')?.split('"').next())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Gpus;
+
+    #[test]
+    fn a_file_names_the_gpus_that_it_is_for() {
+        let of = |line: &'static str| Gpus::of(line);
+        assert_eq!(of("// A kernel.\n// gpu: sm_90a"), Gpus::All);
+        assert_eq!(of("// gpu: sm_90a\n"), Gpus::Only("sm_90a"));
+        assert_eq!(of("// gpu: sm_80+\n"), Gpus::From(80));
+        let have = |gpus: Gpus<'_>| [75, 80, 89, 90, 100, 120].map(|arch| gpus.have(arch));
+        assert_eq!(have(Gpus::All), [true; 6]);
+        assert_eq!(have(Gpus::Only("sm_90a")), [false, false, false, true, false, false]);
+        assert_eq!(have(Gpus::From(80)), [false, true, true, true, true, true]);
+        assert_eq!(Gpus::From(80).to_string(), "sm_80 and later");
+    }
+}
