@@ -322,10 +322,11 @@ fn data_that_cannot_be_used_is_named() {
         train(folder.path(), &format!("--data {name} --out run")).fails(3, &[name]);
     }
     for name in ["eurusd_two.csv", "eurusd_few.csv"] {
-        train(folder.path(), &format!("--data {name} --out run")).fails(3, &["window has", "use more data"]);
+        train(folder.path(), &format!("--data {name} --out run"))
+            .fails(3, &["window would have", "more bars"]);
     }
     let wide = "--data eurusd_few.csv --set network.lookback=500 --set network.inputs=16384 --out run";
-    train(folder.path(), wide).fails(3, &["window has 0 rows"]);
+    train(folder.path(), wide).fails(3, &["window would have 0 of them", "more bars"]);
     train(folder.path(), "--data prices.csv eurusd_two.csv --out run")
         .fails(3, &["prices.csv", "instrument"]);
     assert!(!folder.path().join("run").exists());
