@@ -84,8 +84,8 @@ fn a_killed_run_that_draws_from_a_softmax_ends_with_the_bytes_of_one_that_was_no
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["temperature"].as_f64().unwrap())
         .collect();
-    assert_eq!((temperatures.len(), temperatures[0]), (8, 0.525));
-    assert!((temperatures[7] - 0.05).abs() < 1e-9);
+    assert_eq!((temperatures.len(), temperatures[0]), (8, 0.5025));
+    assert!((temperatures[7] - 0.005).abs() < 1e-9);
     let page = String::from_utf8(want["report.html"].clone()).unwrap();
     assert!(page.contains("Temperature of actions") && !page.contains("Share of random actions"));
 }

@@ -240,7 +240,8 @@ fn too_few(bars: &Bars, usable: &Range<usize>, error: FeatureError) -> TrainErro
     let FeatureError::TooShort { window, rows, least } = error else { return error.into() };
     let (all, known) = (bars.len(), usable.len());
     let fix = if known < 3 * least {
-        format!("three windows of {least} need {} more bars", 3 * least - known)
+        let more = (usable.start + 3 * least).saturating_sub(all);
+        format!("three windows of {least} need at least {more} more bars")
     } else {
         // In hundredths, rounded so that each window keeps its rows.
         let share = (100 * least).div_ceil(known) + 1;
