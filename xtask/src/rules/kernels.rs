@@ -66,7 +66,7 @@ const LIBRARY: [&str; 46] = [
     "tanh",
 ];
 /// Names of the compiler that `base/` may use: each gives the same bits on both targets, or is no arithmetic.
-const COMPILER: [&str; 41] = [
+const COMPILER: [&str; 42] = [
     "__AVX2__",
     "__CUDACC__",
     "__FMA__",
@@ -78,6 +78,7 @@ const COMPILER: [&str; 41] = [
     "__grid_constant__",
     "__launch_bounds__",
     "__forceinline__",
+    "__noinline__",
     "__shared__",
     "__restrict__",
     "__int128",

@@ -29,9 +29,11 @@ impl fmt::Display for DqnKernels {
 }
 
 impl DqnKernels {
-    /// The fastest that run on `device`, if any do.
+    /// The fastest that run on `device`, if any are faster than the plan's span. In F32 none were where it was measured
+    /// (`docs/results/speed.md`).
     pub fn of(device: &Device, dtype: DType, shape: &DqnShape) -> Option<Self> {
-        [DqnKernels::Hopper, DqnKernels::Mma].into_iter().find(|k| k.run_on(device, dtype, shape))
+        let known = [DqnKernels::Hopper, DqnKernels::Mma];
+        known.into_iter().find(|k| dtype == DType::Bf16 && k.run_on(device, dtype, shape))
     }
 
     /// Whether these do, in this storage type and for this network.
