@@ -3,7 +3,7 @@ use super::{
     finish::{Chosen, Tested, chosen},
     markets, open, place, positions,
     report::{Paper, Written},
-    source::{DataOptions, both_name_files, load_bars_or, load_markets, load_own_bars, own_config, resolve},
+    source::{DataOptions, load_bars_or, load_markets, load_own_bars, own_config, resolve, take_files},
     trained::TrainedRun,
 };
 use crate::Failure;
@@ -86,12 +86,7 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
 /// Anyone's exposures, without a run.
 fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<String, Failure> {
     let mut config = resolve(args.config.as_deref(), None, set)?;
-    if !args.data.is_empty() {
-        if config.lists_markets() {
-            return Err(both_name_files());
-        }
-        config.data.files.clone_from(&args.data);
-    }
+    take_files(&mut config, &args.data)?;
     if config.walks() {
         return Err(Failure::Refused(
             "positions are tested over all bars: leave data.walk_forward out".into(),

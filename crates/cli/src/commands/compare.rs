@@ -1,7 +1,7 @@
 use super::{
     open, place,
     progress::Progress,
-    source::{DataOptions, both_name_files, load_markets, resolve},
+    source::{DataOptions, load_markets, resolve, take_files},
     stop,
     train::{minutes, seed, size},
 };
@@ -178,12 +178,7 @@ fn subjects(args: &CompareArgs) -> Result<Vec<Subject>, Failure> {
     set.extend(args.epochs.map(|e| SetOption::new("--epochs", &format!("epochs={e}"), &e.to_string())));
     let mut config = resolve(args.config.as_deref(), args.size, &set)?;
     let Some(name) = &args.market else {
-        if !args.data.is_empty() {
-            if config.lists_markets() {
-                return Err(both_name_files());
-            }
-            config.data.files.clone_from(&args.data);
-        }
+        take_files(&mut config, &args.data)?;
         if config.walks() {
             return Err(Failure::Refused(
                 "compare has one training, validation and test window: leave data.walk_forward out".into(),

@@ -217,9 +217,18 @@ pub(crate) fn load_markets(config: &Config) -> Result<Vec<Bars>, Failure> {
     (0..config.markets()).map(load).collect()
 }
 
-/// Files that are named twice.
-pub(crate) fn both_name_files() -> Failure {
-    Failure::Unusable("--data and data.markets both name files: leave one of them out".into())
+/// The files of `--data`, if any, in place of the configuration's.
+pub(crate) fn take_files(config: &mut Config, files: &[String]) -> Result<(), Failure> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    if config.lists_markets() {
+        return Err(Failure::Unusable(
+            "--data and data.markets both name files: leave one of them out".into(),
+        ));
+    }
+    config.data.files = files.to_vec();
+    Ok(())
 }
 
 /// Refuses a configuration that lists instruments where a command takes one.

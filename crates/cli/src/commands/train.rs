@@ -4,7 +4,7 @@ use super::{
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
-    source::{DataOptions, both_name_files, load_markets, load_own_markets, resolve},
+    source::{DataOptions, load_markets, load_own_markets, resolve, take_files},
     stop,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
@@ -170,12 +170,7 @@ impl Session {
             value.map(|value| SetOption::new(name, &format!("{key}={value}"), &value))
         }));
         let mut config = resolve(args.config.as_deref(), args.size, &set)?;
-        if !args.data.is_empty() {
-            if config.lists_markets() {
-                return Err(both_name_files());
-            }
-            config.data.files.clone_from(&args.data);
-        }
+        take_files(&mut config, &args.data)?;
         // All that can be wrong with folder, data or sizes is found before there is a folder.
         place::check_reachable(&args.out)?;
         RunFolder::check_free(&args.out)?;
