@@ -53,12 +53,12 @@ fn cells_are_named() {
         (
             "2020-01-01 01:00,1.1,0.9,1.0,1.15,5000",
             "a.csv, line 3, field high: \"0.9\" is below the low 1.0; check the order of the columns \
-             (a header names them), or mend the row",
+             (a header names them, --columns says it), or mend the row",
         ),
         (
             "2020-01-01 01:00,1.3,1.2,1.0,1.15,5000",
             "a.csv, line 3, field open: \"1.3\" is outside the bar's low 1.0 to high 1.2; check the order of \
-             the columns, mend the row, or choose to widen ranges",
+             the columns, mend the row, or widen ranges with --widen-ranges",
         ),
         (
             "2020-01-01 01:00,1.1,1.2,1.0,1.15,-1",
@@ -252,7 +252,7 @@ fn options_say_what_a_file_does_not() {
     let other = LoadOptions { instrument: Some(presets::xbtusd()), ..LoadOptions::default() };
     let several = with(panel, &other).unwrap_err().to_string();
     assert!(several.contains("line 4, field symbol: \"GBPUSD\" holds several symbols"), "{several}");
-    assert!(several.contains("say which symbol to load: EURUSD, GBPUSD"), "{several}");
+    assert!(several.contains("say which symbol to load with --symbol: EURUSD, GBPUSD"), "{several}");
     // The instrument's own name among the symbols is a choice.
     assert_eq!(read(panel).unwrap().bid.open, [220_000, 220_000]);
     let pound = LoadOptions { symbol: Some("GBPUSD".into()), ..LoadOptions::default() };

@@ -116,13 +116,13 @@ fn check_range(
         Err(DataError::cell(path, (row.line, &name), &text(field), problem, fix))
     };
     if high < low {
-        let fix = "check the order of the columns (a header names them), or mend the row";
+        let fix = "check the order of the columns (a header names them, --columns says it), or mend the row";
         return refuse(1, format!("is below the low {}", text(2)), fix);
     }
     for (field, price) in [(0, open), (3, close)] {
         if (price > high || price < low) && policy == RangePolicy::Refuse {
             let problem = format!("is outside the bar's low {} to high {}", text(2), text(1));
-            let fix = "check the order of the columns, mend the row, or choose to widen ranges";
+            let fix = "check the order of the columns, mend the row, or widen ranges with --widen-ranges";
             return refuse(field, problem, fix);
         }
     }

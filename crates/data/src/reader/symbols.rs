@@ -83,7 +83,7 @@ impl Symbols {
         let (line, text) = self.other.as_ref()?;
         let more = if self.seen.len() > NAMED_SYMBOLS { ", …" } else { "" };
         let all: Vec<&str> = self.seen.iter().map(String::as_str).take(NAMED_SYMBOLS).collect();
-        let fix = format!("say which symbol to load: {}{more}", all.join(", "));
+        let fix = format!("say which symbol to load with --symbol: {}{more}", all.join(", "));
         Some(DataError::cell(path, (*line, "symbol"), text, "holds several symbols", fix))
     }
 

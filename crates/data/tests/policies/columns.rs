@@ -37,7 +37,7 @@ fn trades_and_several_symbols() {
     assert!(refusal("1577836800,1.1,5000\n1577836801,1.1,5000\n").contains("line 1: holds trades"));
     assert!(refusal("time,price,amount\n1577836800,1.1,5000\n").contains("make bars of the trades first"));
     let panel = format!("symbol,{HEAD}A,{A}A,{B}B,{A}B,{B}");
-    assert!(refusal(&panel).contains("say which symbol to load: A, B"), "{}", refusal(&panel));
+    assert!(refusal(&panel).contains("say which symbol to load with --symbol: A, B"), "{}", refusal(&panel));
     assert_eq!(with(&panel, |o| o.symbol = Some("B".into())).unwrap().len(), 2);
     let none = with(&panel, |o| o.symbol = Some("C".into())).unwrap_err().to_string();
     assert!(none.contains("no row") && none.contains("\"C\""), "{none}");
