@@ -1,7 +1,7 @@
 //! The run: a plan with a program for one bar, replayed once per bar.
 
 use crate::{
-    BacktestError, TestWindow,
+    BacktestError, Ends, TestWindow,
     convert::{self, Facts},
     header::{Run, header},
 };
@@ -75,6 +75,11 @@ impl Agents<'_> {
         &self.compiled.env
     }
 
+    /// The stretch that is traded.
+    pub fn window(&self) -> &TestWindow {
+        &self.backtest.window
+    }
+
     /// The network, whose weights are to be filled.
     pub fn net(&self) -> &Net {
         &self.net
@@ -104,7 +109,32 @@ impl Agents<'_> {
         self.backtest.clone().with_rules(rules.clone()).play(&self.compiled, run)
     }
 
+    /// As [`Agents::run`], of which only what each member ends with is read: a ledger takes longer to bring and to make than
+    /// a GPU takes for the run.
+    ///
+    /// # Errors
+    /// As [`Backtest::agents`].
+    pub fn ends(
+        &self,
+        fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Result<Vec<Ends>, BacktestError> {
+        fill(&self.compiled.runtime, &self.net).map_err(BacktestError::Weights)?;
+        let rules = self.backtest.rules.row()?;
+        self.compiled.env.write(Buffer::Rules, &vec![rules; self.members.len()])?;
+        let states = self.backtest.through(&self.compiled)?;
+        // All are flat: equity is cash.
+        Ok(states.iter().map(|s| Ends { first: rules.start_cash, last: s.account.cash }).collect())
+    }
+
     /// The same from images, as [`Backtest::agents_of_images`].
+    ///
+    /// # Errors
+    /// As [`Backtest::agents`].
+    pub fn ends_of_images(&self, images: &[f32]) -> Result<Vec<Ends>, BacktestError> {
+        self.ends(|runtime, net| Ok(runtime.write(net.weight, images)?))
+    }
+
+    /// A run from images, as [`Backtest::agents_of_images`].
     ///
     /// # Errors
     /// As [`Backtest::agents`].
@@ -284,18 +314,32 @@ impl<'a> Backtest<'a> {
 
     /// Runs what is compiled from the window's first bar, and reads the ledger.
     pub(crate) fn play(&self, compiled: &Compiled, run: Run<'_>) -> Result<Ledger, BacktestError> {
+        let states = self.through(compiled)?;
+        self.ledger_of(compiled, &states, run)
+    }
+
+    /// Runs what is compiled from the window's first bar to its end: the state of each member then.
+    fn through(&self, compiled: &Compiled) -> Result<Vec<Env>, BacktestError> {
         compiled.runtime.run("begin", 1)?;
         compiled.runtime.run("step", self.window.decisions() as u32)?;
-        self.close(compiled, run)
+        self.end(compiled)
+    }
+
+    fn end(&self, compiled: &Compiled) -> Result<Vec<Env>, BacktestError> {
+        compiled.runtime.run("close", 1)?;
+        self.device.synchronize()?;
+        Ok(compiled.env.read::<Env>(Buffer::Envs)?)
     }
 
     /// Ends a run, and reads the ledger.
     pub(crate) fn close(&self, compiled: &Compiled, run: Run<'_>) -> Result<Ledger, BacktestError> {
-        let Compiled { env, runtime, rows, fills, .. } = compiled;
-        runtime.run("close", 1)?;
-        self.device.synchronize()?;
-        let states = env.read::<Env>(Buffer::Envs)?;
-        self.ledger(&states, &runtime.read_raw(*rows)?, &runtime.read_raw(*fills)?, run)
+        let states = self.end(compiled)?;
+        self.ledger_of(compiled, &states, run)
+    }
+
+    fn ledger_of(&self, compiled: &Compiled, states: &[Env], run: Run<'_>) -> Result<Ledger, BacktestError> {
+        let Compiled { runtime, rows, fills, .. } = compiled;
+        self.ledger(states, &runtime.read_raw(*rows)?, &runtime.read_raw(*fills)?, run)
     }
 
     fn ledger(

@@ -15,6 +15,7 @@
 mod backtest;
 mod baseline;
 mod convert;
+mod ends;
 mod error;
 mod exposures;
 mod foresight;
@@ -30,6 +31,7 @@ pub use backtest::{Agents, Backtest};
 pub use baseline::{
     DRAWS, FAST_DAYS, SLOW_DAYS, baselines, middle_member, moving_average, random_timing, volatility_target,
 };
+pub use ends::Ends;
 pub use error::BacktestError;
 pub use exposures::Exposures;
 pub use foresight::foresight;

@@ -47,9 +47,6 @@ pub enum CompareError {
         #[source]
         source: io::Error,
     },
-    /// A regret that can't be computed.
-    #[error("the regret")]
-    Regret(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A ledger that does not add up: a fault of the program.
     #[error(transparent)]
     Ledger(#[from] ReconcileError),

@@ -1,7 +1,7 @@
 //! Greedy policies of a slice on held-out windows.
 
-use crate::{CompareError, Point, Result, Scores, Task};
-use foxhunt_backtest::{Agents, Backtest, TestWindow};
+use crate::{Point, Result, Scores, Task};
+use foxhunt_backtest::{Agents, Backtest, Ends, TestWindow};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_ledger::{Ledger, reconcile};
@@ -42,13 +42,18 @@ impl<'a> Examiner<'a> {
     /// Evaluates the weights as they are after `epoch` epochs.
     pub(crate) fn look(&mut self, epoch: u32, trainer: &Trainer) -> Result<()> {
         let images = trainer.runtime().read(trainer.net().weight)?;
-        let ledgers = played(&self.validation, &images)?;
         let one = images.len() / self.ids.len();
-        let all = scores(self.task, &ledgers, epoch)?;
-        for (member, (scores, image)) in all.iter().zip(images.chunks(one)).enumerate() {
-            let Scores { regret, total_return, .. } = *scores;
-            self.curves[member].push(Point { epoch, regret, total_return });
-            let value = total_return.unwrap_or(f64::NEG_INFINITY);
+        let ends = self.validation.iter().map(|a| Ok(a.ends_of_images(&images)?));
+        let ends = ends.collect::<Result<Vec<Vec<Ends>>>>()?;
+        let mean = |m: usize, of: &dyn Fn(&TestWindow, Ends) -> f64| {
+            let all = self.validation.iter().zip(&ends);
+            all.map(|(a, one)| of(a.window(), one[m])).sum::<f64>() / ends.len() as f64
+        };
+        for (member, image) in images.chunks(one).enumerate() {
+            let value = mean(member, &|_, e| e.total_return());
+            let regret = self.task.regret.map(|of| mean(member, &|w, e| of(&w.name, e.log_return())));
+            let regret = regret.filter(|x| x.is_finite());
+            self.curves[member].push(Point { epoch, regret, total_return: Some(value) });
             match self.best.get_mut(member) {
                 None => self.best.push((value, epoch, image.to_vec())),
                 Some(best) if value > best.0 => *best = (value, epoch, image.to_vec()),
@@ -115,13 +120,9 @@ fn scores_of(task: &Task<'_>, ledger: &Ledger, epoch: u32) -> Result<Vec<Scores>
             Metric::Undefined(Undefined::NoVariation) => Some(0.0),
             other => other.value(),
         };
-        let regret = match task.regret {
-            Some(regret) => {
-                let x = regret(ledger, member).map_err(CompareError::Regret)?;
-                x.is_finite().then_some(x)
-            }
-            None => None,
-        };
+        let ends = Ends::of(ledger, member as u32);
+        let regret = task.regret.zip(ends).map(|(of, e)| of(&ledger.header.window.name, e.log_return()));
+        let regret = regret.filter(|x| x.is_finite());
         let ruined = ledger.bars_of(member as u32).last().is_some_and(|row| row.flags.terminated);
         Ok(Scores { epoch, regret, sharpe, total_return: total_return(&series).value(), ruined })
     };

@@ -7,14 +7,12 @@ use crate::{
 };
 use foxhunt_checkpoint::save_weights;
 use foxhunt_device::Device;
-use foxhunt_ledger::Ledger;
 use foxhunt_train::{Config, EpochReport, Market, Trainer};
 use serde::{Deserialize, Serialize};
 use std::{fs, path::Path, time::Instant};
 
-/// Regret of a member of a ledger, as [`Measure::Regret`] defines it; the second argument is the member's number.
-pub type RegretOf<'a> =
-    dyn Fn(&Ledger, usize) -> std::result::Result<f64, Box<dyn std::error::Error + Send + Sync>> + 'a;
+/// Regret of a log return on a window of this name, as [`Measure::Regret`] defines it.
+pub type RegretOf<'a> = dyn Fn(&str, f64) -> f64 + 'a;
 
 /// What all arms train on, and how it is scored.
 #[derive(Clone, Copy)]

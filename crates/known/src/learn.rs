@@ -1,6 +1,6 @@
 //! Training on a known market, and what it led to.
 
-use crate::{KnownError, KnownMarket, Optimum, log_return};
+use crate::{KnownError, KnownMarket, Optimum};
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_core::{
     DType,
@@ -88,20 +88,20 @@ impl KnownMarket {
         let start = Instant::now();
         let ids = config.member_ids();
         let backtest = |window| Backtest::new(device, dtype, config, &self.market, window);
-        let validation = backtest(TestWindow::validation(&self.market))?;
+        let validation = backtest(TestWindow::validation(&self.market))?.compile(&ids)?;
         let mut trainer = Trainer::new(device, dtype, config, &self.market)?;
         let mut best = vec![(f64::NEG_INFINITY, 0); ids.len()];
         let mut images = Vec::new();
         for epoch in 0..config.epochs {
             trainer.epoch()?;
             let now: Vec<f32> = trainer.runtime().read(trainer.net().weight)?;
-            let ledger = validation.agents_of_images(&ids, &now)?;
+            let ends = validation.ends_of_images(&now)?;
             let size = now.len() / ids.len();
             if images.is_empty() {
                 images.clone_from(&now);
             }
-            for (m, best) in best.iter_mut().enumerate() {
-                let earned = log_return(&ledger, m as u32);
+            for (m, (best, ends)) in best.iter_mut().zip(ends).enumerate() {
+                let earned = ends.log_return();
                 if earned > best.0 {
                     *best = (earned, epoch);
                     images[m * size..][..size].copy_from_slice(&now[m * size..][..size]);

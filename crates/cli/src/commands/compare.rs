@@ -13,8 +13,7 @@ use foxhunt_compare::{
     run_slice, write_whole,
 };
 use foxhunt_device::DeviceChoice;
-use foxhunt_known::{KnownMarket, Lengths, log_return};
-use foxhunt_ledger::Ledger;
+use foxhunt_known::{KnownMarket, Lengths};
 use foxhunt_train::{Config, EpochReport, Market, SetOption, Size};
 use std::{
     ops::Range,
@@ -129,10 +128,10 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 fn of_subject(args: &CompareArgs, subject: &Subject, start: Instant) -> Result<(), Failure> {
-    let regret = |ledger: &Ledger, member: usize| {
+    let regret = |window: &str, log_return: f64| {
         let [validation, test] = subject.optimum.unwrap_or([f64::NAN; 2]);
-        let best = if ledger.header.window.name == "validation" { validation } else { test };
-        Ok(u32::try_from(member).map_or(f64::NAN, |m| (best - log_return(ledger, m)) / best))
+        let best = if window == "validation" { validation } else { test };
+        (best - log_return) / best
     };
     let regret: Option<&RegretOf<'_>> = if subject.optimum.is_some() { Some(&regret) } else { None };
     let measure = if regret.is_some() { Measure::Regret } else { Measure::Sharpe };

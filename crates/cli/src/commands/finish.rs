@@ -142,15 +142,16 @@ pub(crate) fn chosen(config: &Config, choices: &[Choice]) -> (u32, String) {
 }
 
 /// What each member's equity has grown by at the end of a backtest with the weights of a save.
-fn returns_of(agents: &Agents<'_>, ids: &[u64], save: &Save) -> Result<Vec<Option<f64>>, Failure> {
+fn returns_of(agents: &Agents<'_>, ids: &[u64], save: &Save) -> Result<Vec<f64>, Failure> {
     let load = |id: &u64| Ok(save.load_weights(*id)?);
     let weights = ids.iter().map(load).collect::<Result<Vec<NamedTensors>, Failure>>()?;
-    let ledger = greedy(agents, &weights)?;
-    let of = |m: u32| {
-        let rows = ledger.bars_of(m);
-        Some(rows.last()?.equity as f64 / rows.first()?.equity as f64 - 1.0)
-    };
-    Ok((0..ledger.members()).map(|m| of(m as _)).collect())
+    let ends = agents.ends(|runtime, net| {
+        for (m, w) in weights.iter().enumerate() {
+            apply(runtime, net, m, w)?;
+        }
+        Ok(())
+    })?;
+    Ok(ends.iter().map(|e| e.last as f64 / e.first as f64 - 1.0).collect())
 }
 
 /// Members on the validation window of each of their markets.
@@ -170,10 +171,10 @@ fn validating<'a>(
 }
 
 /// What each member's equity has grown by with the weights of a save, the mean over its markets.
-fn mean_returns(agents: &[Agents<'_>], ids: &[u64], save: &Save) -> Result<Vec<Option<f64>>, Failure> {
-    let all: Vec<Vec<Option<f64>>> =
+fn mean_returns(agents: &[Agents<'_>], ids: &[u64], save: &Save) -> Result<Vec<f64>, Failure> {
+    let all: Vec<Vec<f64>> =
         agents.iter().map(|a| returns_of(a, ids, save)).collect::<Result<_, Failure>>()?;
-    let mean = |m: usize| Some(all.iter().map(|of| of[m]).sum::<Option<f64>>()? / all.len() as f64);
+    let mean = |m: usize| all.iter().map(|of| of[m]).sum::<f64>() / all.len() as f64;
     Ok((0..ids.len()).map(mean).collect())
 }
 
@@ -195,7 +196,7 @@ impl<'a> Validation<'a> {
     }
 
     /// Returns of one epoch's members, instrument by instrument and fold by fold, as the choice will see them.
-    pub(crate) fn returns(&self, save: &Save) -> Result<Vec<Option<f64>>, Failure> {
+    pub(crate) fn returns(&self, save: &Save) -> Result<Vec<f64>, Failure> {
         let mut all = Vec::new();
         for (group, agents) in &self.0 {
             all.extend(mean_returns(agents, &group.ids, save)?);
@@ -214,7 +215,7 @@ fn choose(x: &Finish<'_>, group: &Group) -> Result<(Vec<Choice>, BTreeMap<u64, S
     for save in x.saves {
         let returns = mean_returns(&agents, ids, save)?;
         for (m, id) in ids.iter().enumerate() {
-            let Some(validation_return) = returns[m] else { continue };
+            let validation_return = returns[m];
             scores.entry(*id).or_default().insert(save.epoch(), validation_return);
             let slot = &mut best[m];
             if slot.as_ref().is_none_or(|b| validation_return > b.validation_return) {
@@ -296,14 +297,4 @@ impl Traders<'_> {
             b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))
         })
     }
-}
-
-/// A run of greedy members with these weights.
-fn greedy(agents: &Agents<'_>, weights: &[NamedTensors]) -> Result<Ledger, BacktestError> {
-    agents.run(|runtime, net| {
-        for (m, w) in weights.iter().enumerate() {
-            apply(runtime, net, m, w)?;
-        }
-        Ok(())
-    })
 }

@@ -45,7 +45,7 @@ impl Progress {
 
     /// Means over the members of one epoch, and the rate since the start.
     /// `returns` are those of the members on the validation window, where they are known.
-    pub(crate) fn epoch(&self, config: &Config, reports: &[EpochReport], returns: &[Option<f64>]) {
+    pub(crate) fn epoch(&self, config: &Config, reports: &[EpochReport], returns: &[f64]) {
         if let Some(live) = &self.live {
             live.epoch(|board| {
                 board.add(reports);

@@ -64,8 +64,8 @@ impl Board {
     }
 
     /// Adds the members' returns on the validation window after the last epoch.
-    pub(crate) fn score(&mut self, returns: &[Option<f64>]) {
-        let band = Band::of(returns.iter().copied());
+    pub(crate) fn score(&mut self, returns: &[f64]) {
+        let band = Band::of(returns.iter().copied().map(Some));
         self.validation.extend(band.map(|band| (self.done as f64, band)));
     }
 
