@@ -17,7 +17,11 @@ const MACHINE: Machine = Machine { copy_gb_per_s: 10.0, matrix_tflop_per_s: 1.0 
 /// What a result prints: a line as wide as its titles, and an object with its setting.
 fn printed<R: Outcome>(result: &R) -> Value {
     assert_eq!(R::columns().len(), result.cells().len());
-    assert!(row(result).len() >= header::<R>().len());
+    // A note stands before the titles.
+    let header = header::<R>();
+    let (note, titles) = header.split_once('\n').unwrap_or(("", &header));
+    assert_eq!(note.starts_with("of copy: "), titles.contains("of copy"));
+    assert!(row(result).len() >= titles.len());
     let setting = Setting::of(&Device::cpu(), true);
     let text = serde_json::to_string(&json(&setting, result)).unwrap();
     assert!(!text.contains('\n'));
