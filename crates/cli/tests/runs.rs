@@ -313,3 +313,13 @@ fn a_live_view_needs_a_terminal() {
     assert_eq!(done.err, "note: no live view: standard input and standard error are not a terminal\n");
     assert_same(&folder.path().join("again"), &files(&run), "with --live");
 }
+
+/// The same bars, the same window, other members: the page would mix two runs' figures.
+#[test]
+fn a_ledger_of_another_runs_members_is_refused() {
+    let (folder, _) = finished();
+    train(folder.path(), "--data eurusd.csv --seed 99 --out other").works();
+    foxhunt(folder.path(), "backtest run --device cpu --actions other/ledger --out x")
+        .fails(1, &["other/ledger tells of member 0", "give a ledger of this run"]);
+    assert!(!folder.path().join("x").exists());
+}

@@ -8,7 +8,7 @@ use foxhunt_core::DType;
 use foxhunt_data::{Bars, presets};
 use foxhunt_device::Device;
 use foxhunt_env::{Buffer, Env, EnvMember, Transition};
-use foxhunt_train::{Config, MARKET_IDS, Market, MarketData, Policy, Trainer};
+use foxhunt_train::{Config, Explore, MARKET_IDS, Market, MarketData, Policy, Trainer};
 
 /// Instruments of different prices, lots and lengths.
 fn bars(name: &str) -> Bars {
@@ -188,6 +188,21 @@ fn a_shared_policy_is_trained_on_all() {
             assert!((bases[k]..bases[k] + markets[k].bars.len()).contains(&(row.bar as usize)));
         }
         assert!(reports.iter().all(|r| r.loss.is_some_and(f64::is_finite) && r.skipped == 0));
+    }
+}
+
+/// Members draw their actions by the seed that they have in every market.
+#[test]
+fn a_shared_policy_explores_by_a_softmax() {
+    for device in devices() {
+        let mut config = shared(&["eur", "xbt"]);
+        config.learn.explore = Explore::Boltzmann;
+        let mut trainer = Trainer::on(&device, DType::F32, &config, &markets(&config)).unwrap();
+        let reports = trainer.epoch().unwrap();
+        assert!(reports.iter().all(|r| r.loss.is_some_and(f64::is_finite)));
+        let ring: Vec<Transition> = trainer.environments().read(Buffer::Ring).unwrap();
+        let taken: std::collections::HashSet<_> = ring.iter().map(|row| row.action).collect();
+        assert!(taken.len() > 40, "{} of 81 actions", taken.len());
     }
 }
 

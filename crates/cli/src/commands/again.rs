@@ -1,7 +1,7 @@
 //! A ledger's recorded actions again, on the stretch that it tells of: every number must come out as recorded.
 
 use super::{
-    finish::Chosen,
+    finish::{Chosen, Traders},
     folds::{Walk, is_account},
     report::Paper,
     source::load_own_bars,
@@ -44,6 +44,7 @@ pub(super) fn of_walk(
     let backtest = Backtest::new(device, trained.dtype, config, market, window)?;
     let members = Chosen::after(&trained.saves, &own, trained.trials)?.on(&backtest)?;
     let chosen = own.iter().position(|c| c.chosen).map(|at| at as u32);
+    check_own(&members, &backtest, path, recorded)?;
     let ledger = replay(&backtest, path, recorded)?;
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
     let written = members.paper(&Paper {
@@ -99,6 +100,37 @@ pub(super) fn check_same(
         market.bars.source.path,
         span(stretch(market, window)),
     )))
+}
+
+/// Refuses a ledger of other members than this run's chosen ones, and says where these decide otherwise: the page's lines under
+/// stress are of their policy.
+pub(super) fn check_own(
+    members: &Traders<'_>,
+    backtest: &Backtest<'_>,
+    path: &Path,
+    recorded: &Ledger,
+) -> Result<(), Failure> {
+    let own = members.run(backtest)?;
+    let known = |l: &Ledger| l.header.members.iter().map(|m| (m.id, m.seed)).collect::<Vec<_>>();
+    if known(&own) != known(recorded) {
+        let labels =
+            |l: &Ledger| l.header.members.iter().map(|m| m.label.as_str()).collect::<Vec<_>>().join(", ");
+        return Err(Failure::Refused(format!(
+            "{} tells of {} with other seeds or numbers than this run's {}: give a ledger of this run, or of a backtest of it",
+            path.display(),
+            labels(recorded),
+            labels(&own),
+        )));
+    }
+    let differs = own.bars.iter().zip(&recorded.bars).find(|(a, b)| a.action != b.action);
+    if let Some((first, _)) = differs {
+        note!(
+            "note: on this device the run's members decide otherwise than {} from {} on; lines under stress are of what they do here",
+            path.display(),
+            show_moment(first.time_ns)
+        );
+    }
+    Ok(())
 }
 
 /// The recorded actions again, which must give the recorded ledger to the unit.

@@ -1,5 +1,5 @@
 use super::{
-    again::{check_same, of_walk, read_ledger, replay},
+    again::{check_own, check_same, of_walk, read_ledger, replay},
     finish::{Chosen, Tested, chosen},
     markets, open, place, positions,
     report::{Paper, Written},
@@ -205,7 +205,10 @@ fn one(
     let members = Chosen::after(&trained.saves, &trained.choices, trained.trials)?.on(&backtest)?;
     let ledger = match &recorded {
         None => members.run(&backtest)?,
-        Some((path, recorded)) => replay(&backtest, path, recorded)?,
+        Some((path, recorded)) => {
+            check_own(&members, &backtest, path, recorded)?;
+            replay(&backtest, path, recorded)?
+        }
     };
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
     let (member, chosen) = chosen(config, &trained.choices);

@@ -82,6 +82,7 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
         choices.extend(chosen);
         scores.extend(returns);
     }
+    super::stop::here()?;
     x.events.finish(&read_metrics(x.folder)?, &scores)?;
     place::write_json(&x.folder.join(SELECTION), &choices)?;
     if x.config.lists_markets() { markets::finish(x, &choices) } else { Ok(test(x, &choices)?.text) }
@@ -213,6 +214,7 @@ fn choose(x: &Finish<'_>, group: &Group) -> Result<(Vec<Choice>, BTreeMap<u64, S
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     let mut scores: BTreeMap<u64, Scores> = BTreeMap::new();
     for save in x.saves {
+        super::stop::here()?;
         let returns = mean_returns(&agents, ids, save)?;
         for (m, id) in ids.iter().enumerate() {
             let validation_return = returns[m];

@@ -116,6 +116,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
     let mut folds = Vec::new();
     let mut lines = Vec::new();
     for (number, market) in x.markets.iter().enumerate() {
+        super::stop::here()?;
         let (own, fold) = (walk.own(number), walk.fold(number)?);
         let ledger = fold.members.run(&fold.backtest)?;
         let name = format!("fold_{number}");

@@ -26,6 +26,11 @@ pub(crate) fn asked() -> Option<u8> {
     (signal != 0).then_some(signal)
 }
 
+/// Stops here if a signal has asked to: where whatever is there is saved and made again from that.
+pub(crate) fn here() -> Result<(), crate::Failure> {
+    asked().map_or(Ok(()), |signal| Err(crate::Failure::Stopped { signal }))
+}
+
 /// As Ctrl-C, for who reads it as a key.
 pub(crate) fn ask_to_stop() {
     ask(INTERRUPT);

@@ -221,7 +221,11 @@ impl Session {
             Setting::new(&device, dtype, &config, &bars).write(path)?;
         }
         if let Some(newest) = &resumable {
-            let there = |epoch: &u64| folder.saves().iter().any(|save| save.epoch() == *epoch);
+            // Told now, not after all remaining epochs.
+            let there = |epoch: &u64| {
+                let save = folder.saves().iter().find(|save| save.epoch() == *epoch);
+                save.is_some_and(|save| matches!(save.damage(), Ok(None)))
+            };
             if let Some(epoch) = (1..=newest.epoch()).find(|epoch| !there(epoch)) {
                 return Err(Failure::Unusable(format!(
                     "the weights of epoch {epoch} are gone or damaged, and the validation window chooses among all epochs: \

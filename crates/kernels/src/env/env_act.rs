@@ -16,7 +16,7 @@ use foxhunt_device::{Kernel, Launch, MemberPtr};
 pub struct EnvAct<'a> {
     /// [`Env`] `[E, 1]`: its step is the clock.
     pub env: &'a View,
-    /// [`EnvMember`] `[1, 1]`: its seed is the key.
+    /// [`EnvMember`] `[M, 1]`, of each market: the seed of the first, which is that of all, is the key.
     pub member: &'a View,
     /// [`Exploration`] `[1, 1]`.
     pub exploration: &'a View,

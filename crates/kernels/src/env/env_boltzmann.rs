@@ -16,7 +16,7 @@ use foxhunt_device::{Launch, MemberPtr};
 pub struct EnvBoltzmann<'a> {
     /// [`Env`] `[E, 1]`: its step is the clock.
     pub env: &'a View,
-    /// [`EnvMember`] `[1, 1]`: its seed is the key.
+    /// [`EnvMember`] `[M, 1]`, of each market: the seed of the first, which is that of all, is the key.
     pub member: &'a View,
     /// [`Exploration`] `[1, 1]`: the temperature's schedule, above 0 throughout.
     pub temperature: &'a View,
@@ -47,7 +47,7 @@ pub fn env_boltzmann(dtype: DType, members: usize, x: &EnvBoltzmann<'_>) -> Resu
     let envs = x.env.rows;
     check.that(envs > 0, || "no environment".into())?;
     check.view(x.env, Element::of::<Env>(), envs, 1)?;
-    check.view(x.member, Element::of::<EnvMember>(), 1, 1)?;
+    check.view(x.member, Element::of::<EnvMember>(), x.member.rows.max(1), 1)?;
     check.view(x.temperature, Element::of::<Exploration>(), 1, 1)?;
     check.view(x.q, Element::Real(dtype), envs, BRANCH_ACTIONS.iter().sum())?;
     check.view(x.actions, Element::U8, envs, BRANCH_ACTIONS.len())?;
