@@ -14,7 +14,7 @@ use foxhunt_kernels::{
     market::LedgerRow,
 };
 use foxhunt_ledger::{Ledger, MemberInfo};
-use foxhunt_market::{FillRow, MAX_FILLS, RuleBook};
+use foxhunt_market::{FillRow, MAX_FILLS, RuleBook, Rules};
 use foxhunt_nn::{Net, Options, Plan, PlanError, Runtime, Tensor, net::BranchingQ};
 use foxhunt_train::{Config, Market, fused_kernels, in_plan, member_spec, network};
 use std::rc::Rc;
@@ -104,9 +104,16 @@ impl Agents<'_> {
     /// Rules that the device can't hold, and the device's.
     pub fn run_by(&self, rules: &RuleBook) -> Result<Ledger, BacktestError> {
         let Backtest { config, trials, .. } = self.backtest;
-        self.compiled.env.write(Buffer::Rules, &vec![rules.row()?; self.members.len()])?;
+        self.trade_by(rules)?;
         let run = Run { members: &self.members, baseline: None, seed: config.seed, trials };
         self.backtest.clone().with_rules(rules.clone()).play(&self.compiled, run)
+    }
+
+    /// Gives all members these rules, whatever they had.
+    fn trade_by(&self, rules: &RuleBook) -> Result<Rules, BacktestError> {
+        let row = rules.row()?;
+        self.compiled.env.write(Buffer::Rules, &vec![row; self.members.len()])?;
+        Ok(row)
     }
 
     /// As [`Agents::run`], of which only what each member ends with is read: a ledger takes longer to bring and to make than
@@ -119,8 +126,7 @@ impl Agents<'_> {
         fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Vec<Ends>, BacktestError> {
         fill(&self.compiled.runtime, &self.net).map_err(BacktestError::Weights)?;
-        let rules = self.backtest.rules.row()?;
-        self.compiled.env.write(Buffer::Rules, &vec![rules; self.members.len()])?;
+        let rules = self.trade_by(&self.backtest.rules)?;
         let states = self.backtest.through(&self.compiled)?;
         // All are flat: equity is cash.
         Ok(states.iter().map(|s| Ends { first: rules.start_cash, last: s.account.cash }).collect())

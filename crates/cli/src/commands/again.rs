@@ -1,8 +1,8 @@
 //! A ledger's recorded actions again, on the stretch that it tells of: every number must come out as recorded.
 
 use super::{
-    finish::{Chosen, Traders},
-    folds::{Walk, is_account},
+    finish::Traders,
+    folds::{Fold, Walk, is_account},
     report::Paper,
     source::load_own_bars,
     trained::TrainedRun,
@@ -40,10 +40,8 @@ pub(super) fn of_walk(
     if is_account(recorded) {
         return walk.account_again(out, |b| replay(b, path, recorded), &trained.config_text);
     }
-    let own: Vec<_> = choices.iter().filter(|c| c.fold == fold).cloned().collect();
-    let backtest = Backtest::new(device, trained.dtype, config, market, window)?;
-    let members = Chosen::after(&trained.saves, &own, trained.trials)?.on(&backtest)?;
-    let chosen = own.iter().position(|c| c.chosen).map(|at| at as u32);
+    let number = fold.unwrap_or(markets.len() - 1);
+    let Fold { members, backtest, chosen } = walk.fold(number)?;
     check_own(&members, &backtest, path, recorded)?;
     let ledger = replay(&backtest, path, recorded)?;
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
@@ -52,7 +50,7 @@ pub(super) fn of_walk(
         run: Some(run),
         backtest: &backtest,
         ledger: &ledger,
-        chosen,
+        chosen: Some(chosen as u32),
         given: None,
         folds: &[],
         config_text: &trained.config_text,

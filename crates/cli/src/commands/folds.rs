@@ -25,10 +25,11 @@ pub(crate) fn is_account(ledger: &Ledger) -> bool {
 }
 
 /// One fold, ready to run by any rules.
-struct Fold<'a> {
-    backtest: Backtest<'a>,
-    members: Traders<'a>,
-    chosen: usize,
+pub(crate) struct Fold<'a> {
+    pub(crate) backtest: Backtest<'a>,
+    pub(crate) members: Traders<'a>,
+    /// The place of the chosen member.
+    pub(crate) chosen: usize,
 }
 
 /// What the folds of a run are tested with.
@@ -49,7 +50,7 @@ impl<'a> Walk<'a> {
         self.choices.iter().filter(|c| c.fold == Some(number)).cloned().collect()
     }
 
-    fn fold(&self, number: usize) -> Result<Fold<'a>, Failure> {
+    pub(crate) fn fold(&self, number: usize) -> Result<Fold<'a>, Failure> {
         let (own, market) = (self.own(number), &self.markets[number]);
         let backtest = Backtest::new(self.device, self.dtype, self.config, market, TestWindow::test(market))?;
         Ok(Fold {
