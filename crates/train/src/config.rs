@@ -49,7 +49,7 @@ pub enum Orders {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LearnStep {
-    /// Fused kernels where they are written for device, storage type and network; the span elsewhere.
+    /// Fused kernels where there are some for device and network that are faster, in BF16 alone; the span elsewhere.
     #[default]
     Auto,
     /// The fused kernels for Ampere and later GPUs, also where others are faster; the span where they don't run.

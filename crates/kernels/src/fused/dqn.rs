@@ -7,6 +7,12 @@ use foxhunt_device::{MemberPtr, TENSOR_MAP_BYTES, TensorMap};
 pub(super) const ROWS_PER_GROUP: usize = 64;
 /// Tiles of 64 rows above which a block takes two: about as many as a large GPU has multiprocessors.
 pub(super) const FEW_TILES: usize = 132;
+
+/// Computing warpgroups of a block, each with a tile of its own.
+pub(super) fn groups_of(tiles: usize, members: usize) -> usize {
+    if tiles * members > FEW_TILES { 2 } else { 1 }
+}
+
 /// Columns that a stream has in the gradients of the head: a whole block, whatever the atoms are.
 pub const GRADIENT_COLUMNS: usize = 64;
 

@@ -1,7 +1,7 @@
 //! Launcher of `dqn_act.cu`.
 
 use super::{
-    dqn::{DqnNet, DqnShape, FEW_TILES, MapSlot, NetBiases, NetMaps, ROWS_PER_GROUP, check_mapped, map},
+    dqn::{DqnNet, DqnShape, MapSlot, NetBiases, NetMaps, ROWS_PER_GROUP, check_mapped, groups_of, map},
     mean_rows,
 };
 use crate::{Element, KernelError, View, launch, tree, view::Check};
@@ -60,7 +60,7 @@ pub fn dqn_act(members: usize, shape: &DqnShape, x: &DqnAct<'_>) -> Result<Launc
         check_mapped(&check, members, v)?;
     }
     let tiles = rows.div_ceil(ROWS_PER_GROUP);
-    let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
+    let groups = groups_of(tiles, members);
     let blocks = tiles.div_ceil(groups).min(x.most_blocks.max(1));
     let args = ActArgs {
         online: NetMaps::EMPTY,

@@ -3,7 +3,7 @@
 use super::{
     dqn::{
         DqnNet, DqnShape, FEW_TILES, GRADIENT_COLUMNS, MapSlot, NetBiases, NetMaps, ROWS_PER_GROUP,
-        check_mapped, map,
+        check_mapped, groups_of, map,
     },
     mean_rows,
 };
@@ -169,7 +169,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         check_mapped(&check, members, v)?;
     }
     let tiles = batch.div_ceil(ROWS_PER_GROUP);
-    let groups = if tiles * members > FEW_TILES { 2 } else { 1 };
+    let groups = groups_of(tiles, members);
     let roles = match FEW_TILES / (tiles * members) {
         0 | 1 => 1,
         2 => 2,
