@@ -318,3 +318,21 @@ fn synthetic_opens_are_noticed_and_mended_after_gaps_only() {
     assert_eq!(bars.bid.open[101], bars.bid.close[100]);
     assert_eq!(bars.slice(100..1_000).len(), 100);
 }
+
+#[test]
+fn a_time_zone_is_known_whether_stamps_need_it_or_not() {
+    for stamp in ["2020-01-01 01:00", "1577840400"] {
+        let text = format!("{HEAD}{},1.1,1.2,1.0,1.15,5000\n", stamp);
+        let options = |zone: &str| LoadOptions {
+            time_zone: Some(zone.into()),
+            bar_seconds: Some(3_600),
+            ..LoadOptions::default()
+        };
+        assert!(with(&text, &options("Europe/Berlin")).is_ok(), "{stamp}");
+        let refusal = with(&text, &options("Mars")).unwrap_err().to_string();
+        assert_eq!(
+            refusal,
+            "a.csv: cannot be read in time zone \"Mars\"; use an IANA name such as America/New_York"
+        );
+    }
+}

@@ -5,6 +5,8 @@ use std::io::{self, Read};
 
 use parquet::errors::ParquetError;
 
+use super::parquet_format::{self as format, Fields, Form};
+
 /// Structs and lists in one another that there may be.
 const MAX_DEPTH: usize = 32;
 
@@ -14,16 +16,26 @@ const MAX_LEVELS: usize = 32;
 const MAX_PATHS: usize = 16 << 20;
 /// What a name in a path takes up beside its bytes.
 const NAME_BYTES: usize = 64;
-/// Kinds of values.
+/// Kinds of values in Thrift's compact protocol.
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const BYTE: u8 = 3;
+const NUMBER_16: u8 = 4;
+const NUMBER_32: u8 = 5;
+const NUMBER_64: u8 = 6;
+const DOUBLE: u8 = 7;
 const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 
 fn refuse<T>(problem: impl Into<String>) -> Result<T, ParquetError> {
     Err(ParquetError::General(problem.into()))
 }
 
-/// Looks at a directory of at most `most` bytes: no list in it may have more elements than bytes, and its schema must be a tree of
-/// which the crate can make columns in bounded room.
+/// Looks at a directory of at most `most` bytes: every field must be what the format says, no list may have more elements than
+/// bytes, and its schema must be a tree of which the crate can make columns in bounded room.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -32,14 +44,13 @@ pub(super) fn check_directory(from: impl Read, most: u64) -> Result<(), ParquetE
     let mut compact = Compact { from, left: most };
     let mut last = 0;
     while let Some((id, kind)) = compact.field(last).map_err(damaged)? {
-        match (id, kind) {
-            (2, 9 | 10) => match compact.elements().map_err(damaged)? {
+        match kind {
+            LIST | SET if id == format::FILE_SCHEMA => match compact.elements().map_err(damaged)? {
+                (0, _) => {}
                 (elements, STRUCT) => Tree::default().read(&mut compact, elements)?,
-                (elements, kind) => {
-                    (0..elements).try_for_each(|_| compact.element(kind, 0)).map_err(damaged)?;
-                }
+                _ => return refuse("its directory is damaged"),
             },
-            _ => compact.skip(kind, 1).map_err(damaged)?,
+            _ => compact.known(format::FILE_META_DATA, id, kind).map(|_| ()).map_err(damaged)?,
         }
         last = id;
     }
@@ -114,10 +125,11 @@ impl PageHeader {
         let (mut packed, mut unpacked) = (None, None);
         let mut last = 0;
         while let Some((id, kind)) = compact.field(last)? {
-            match (id, kind) {
-                (2, 5) => unpacked = u64::try_from(compact.signed()?).ok(),
-                (3, 5) => packed = u64::try_from(compact.signed()?).ok(),
-                _ => compact.skip(kind, 0)?,
+            let value = compact.known(format::PAGE_HEADER, id, kind)?;
+            match id {
+                format::PAGE_UNPACKED => unpacked = u64::try_from(value).ok(),
+                format::PAGE_PACKED => packed = u64::try_from(value).ok(),
+                _ => {}
             }
             last = id;
         }
@@ -164,13 +176,51 @@ impl<R: Read> Compact<R> {
     }
 
     /// Number and type of the next field after field `last`; none at the end of the struct.
-    fn field(&mut self, last: i64) -> Result<Option<(i64, u8)>, ParquetError> {
+    fn field(&mut self, last: i16) -> Result<Option<(i16, u8)>, ParquetError> {
         let byte = self.byte()?;
-        match (byte >> 4, byte & 0x0f) {
-            (_, 0) => Ok(None),
-            (0, kind) => Ok(Some((self.signed()?, kind))),
-            (step, kind) => Ok(Some((last.saturating_add(i64::from(step)), kind))),
+        let (id, kind) = match (byte >> 4, byte & 0x0f) {
+            (_, 0) => return Ok(None),
+            (0, kind) => (i16::try_from(self.signed()?).ok(), kind),
+            (step, kind) => (last.checked_add(i16::from(step)), kind),
+        };
+        id.map(|id| Some((id, kind))).ok_or_else(no_header)
+    }
+
+    /// Passes over field `id` of a struct, which must be what the format says. The value of a number, the bytes of a text.
+    fn known(&mut self, fields: Fields, id: i16, kind: u8) -> Result<i64, ParquetError> {
+        match fields.iter().find(|(known, _)| *known == id) {
+            Some((_, form)) => self.value(kind, *form),
+            None => self.skip(kind, 0).map(|()| 0),
         }
+    }
+
+    fn value(&mut self, kind: u8, form: Form) -> Result<i64, ParquetError> {
+        match (form, kind) {
+            (Form::Number, NUMBER_16 | NUMBER_32 | NUMBER_64) => return self.signed(),
+            (Form::Text, BINARY) => {
+                let bytes = self.unsigned()?;
+                self.pass(bytes)?;
+                return i64::try_from(bytes).map_err(|_| no_header());
+            }
+            (Form::Truth, TRUE | FALSE) | (Form::Byte, BYTE) | (Form::Double, DOUBLE) => {
+                self.skip(kind, 0)?
+            }
+            (Form::One(fields), STRUCT) => {
+                let mut last = 0;
+                while let Some((id, kind)) = self.field(last)? {
+                    self.known(fields, id, kind)?;
+                    last = id;
+                }
+            }
+            (Form::Many(form), LIST | SET) => {
+                let (elements, kind) = self.elements()?;
+                for _ in 0..elements {
+                    self.value(kind, *form)?;
+                }
+            }
+            _ => return Err(no_header()),
+        }
+        Ok(0)
     }
 
     fn pass(&mut self, bytes: u64) -> Result<(), ParquetError> {
@@ -179,23 +229,23 @@ impl<R: Read> Compact<R> {
         if passed == bytes { Ok(()) } else { Err(no_header()) }
     }
 
-    /// Passes over a value; a true or false that is a field stands in its type.
+    /// Passes over a value of a field that the format does not know; a true or false that is a field stands in its type.
     fn skip(&mut self, kind: u8, depth: usize) -> Result<(), ParquetError> {
         match kind {
             _ if depth > MAX_DEPTH => Err(no_header()),
-            1 | 2 => Ok(()),
-            3 => self.pass(1),
-            4..=6 => self.unsigned().map(|_| ()),
-            7 => self.pass(8),
+            TRUE | FALSE => Ok(()),
+            BYTE => self.pass(1),
+            NUMBER_16 | NUMBER_32 | NUMBER_64 => self.unsigned().map(|_| ()),
+            DOUBLE => self.pass(8),
             BINARY => {
                 let bytes = self.unsigned()?;
                 self.pass(bytes)
             }
-            9 | 10 => {
+            LIST | SET => {
                 let (elements, kind) = self.elements()?;
                 (0..elements).try_for_each(|_| self.element(kind, depth))
             }
-            11 => {
+            MAP => {
                 let pairs = self.unsigned()?;
                 let kinds = if pairs == 0 { 0 } else { self.byte()? };
                 (0..pairs).try_for_each(|_| {
@@ -226,24 +276,22 @@ impl<R: Read> Compact<R> {
     fn schema_element(&mut self) -> Result<(usize, i64), ParquetError> {
         let (mut name, mut children, mut last) = (0, 0, 0);
         while let Some((id, kind)) = self.field(last)? {
-            match (id, kind) {
-                (4, BINARY) => {
-                    let bytes = self.unsigned()?;
-                    name = usize::try_from(bytes).map_err(|_| no_header())?;
-                    self.pass(bytes)?;
-                }
-                (5, 5) => children = self.signed()?,
-                _ => self.skip(kind, 2)?,
+            let value = self.known(format::SCHEMA_ELEMENT, id, kind)?;
+            match id {
+                format::SCHEMA_NAME => name = usize::try_from(value).map_err(|_| no_header())?,
+                format::SCHEMA_CHILDREN => children = value,
+                _ => {}
             }
             last = id;
         }
         Ok((name, children))
     }
 
-    /// Passes over an element, which takes up a byte at least, so that a header's end bounds their number.
+    /// Passes over an element of an unknown field's list or map. Truths are refused: they take up a byte each, and the crate passes
+    /// over them as if they took up none, two billion times if they say so. The format has no list of them in a directory.
     fn element(&mut self, kind: u8, depth: usize) -> Result<(), ParquetError> {
         match kind {
-            1 | 2 => self.pass(1),
+            TRUE | FALSE => Err(no_header()),
             kind => self.skip(kind, depth + 1),
         }
     }
@@ -259,7 +307,7 @@ mod tests {
         // type 0, unpacked 300, packed 150, a data page's header with statistics, and a field by its full number.
         let header = [
             0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0xac, 0x02, 0x2c, 0x15, 0x14, 0x15, 0x00, 0x15, 0x06, 0x15,
-            0x06, 0x1c, 0x18, 0x02, b'a', b'b', 0x11, 0x00, 0x00, 0x09, 0xc8, 0x01, 0x21, 0x01, 0x02, 0x00,
+            0x06, 0x1c, 0x18, 0x02, b'a', b'b', 0x61, 0x00, 0x00, 0x09, 0xc8, 0x01, 0x23, 0x01, 0x02, 0x00,
         ];
         let read = |bytes: &[u8], most| PageHeader::read(bytes, most);
         let right = PageHeader { bytes: header.len() as u64, packed: 150, unpacked: 300 };
@@ -272,8 +320,33 @@ mod tests {
         assert!(read(&[0x18, 0xff, 0xff, 0xff, 0xff, 0x7f], u64::MAX).is_err());
         assert!(read(&[0x19, 0xf3, 0xff, 0xff, 0xff, 0xff, 0x7f], 99).is_err());
         assert!(read(&[0x1c; 99], 99).is_err());
-        // A list of two billion truths, which some readers take to need no bytes.
-        assert!(check_directory(&[0x19, 0x21, 0x01, 0x02, 0x00][..], 5).is_ok());
-        assert!(check_directory(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00][..], 8).is_err());
+    }
+
+    #[test]
+    fn a_directory_is_what_the_format_says() {
+        let sound = |bytes: &[u8]| check_directory(bytes, bytes.len() as u64).is_ok();
+        // A version; a field and a list that the format does not know; the text of who wrote it.
+        assert!(sound(&[0x15, 0x04, 0x00]));
+        assert!(sound(&[0xc8, 0x01, b'a', 0x19, 0x23, 0x07, 0x07, 0x00]));
+        assert!(sound(&[0x68, 0x01, b'a', 0x00]));
+        // A version that is a text, a list or a truth; who wrote it as a number; columns' orders that are numbers.
+        for damaged in [
+            &[0x18, 0x01, b'a', 0x00][..],
+            &[0x19, 0x01, 0x00],
+            &[0x11, 0x00],
+            &[0x65, 0x02, 0x00],
+            &[0x79, 0x15, 0x02, 0x00],
+        ] {
+            assert!(!sound(damaged), "{damaged:?}");
+        }
+        // An order that is known, and is no empty struct but a number of 64 bits, which the crate would take for a byte.
+        assert!(sound(&[0x79, 0x1c, 0x1c, 0x00, 0x00, 0x00]));
+        assert!(!sound(&[0x79, 0x1c, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0x00, 0x00]));
+        // Truths in a list of an unknown field, few or two billion; in a map; a number of a field that only its last bits make known.
+        assert!(!sound(&[0xc9, 0x21, 0x01, 0x02, 0x00]));
+        assert!(!sound(&[0xc9, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x07, 0x00]));
+        assert!(!sound(&[0xcb, 0x01, 0x11, 0x01, 0x01, 0x00]));
+        assert!(sound(&[0x05, 0x7e, 0x02, 0x00]));
+        assert!(!sound(&[0x05, 0x84, 0x80, 0x08, 0x02, 0x00]));
     }
 }

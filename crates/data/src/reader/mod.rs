@@ -17,6 +17,7 @@ pub(crate) mod lines;
 pub(crate) mod numbers;
 mod pages;
 pub(crate) mod parquet;
+mod parquet_format;
 pub(crate) mod row;
 mod symbols;
 pub(crate) mod table;

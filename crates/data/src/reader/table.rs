@@ -191,11 +191,15 @@ impl Table<'_, '_> {
             None if self.head.columns.in_utc => ("UTC", Basis::InFile),
             None => (instrument.stamp_time_zone.as_str(), Basis::Assumed),
         };
-        let zone = zone(name).ok_or_else(|| {
-            let problem = format!("cannot be read in time zone {name:?}");
-            DataError::file(&self.origin.path, problem, "use an IANA name such as America/New_York")
-        })?;
-        Ok(((name.to_owned(), basis), zone))
+        let known = |name: &str| {
+            zone(name).ok_or_else(|| {
+                let problem = format!("cannot be read in time zone {name:?}");
+                DataError::file(&self.origin.path, problem, "use an IANA name such as America/New_York")
+            })
+        };
+        // A given name is checked where the stamps need none, too: whoever gave it has mistyped it.
+        options.time_zone.as_deref().map(known).transpose()?;
+        Ok(((name.to_owned(), basis), known(name)?))
     }
 
     fn understood(self, format: StampFormat, time_zone: (String, Basis), extra: Vec<String>) -> Understood {
