@@ -1,6 +1,6 @@
 //! Configuration and data, as commands take them.
 
-use super::{place, setting::Setting};
+use super::{number, place, setting::Setting};
 use crate::Failure;
 use clap::Args;
 use foxhunt_checkpoint::RunFolder;
@@ -36,7 +36,7 @@ pub(crate) struct DataOptions {
     #[arg(long, value_name = "ORDER", value_parser = ["auto", "year-first", "day-first", "month-first"])]
     date_order: Option<String>,
     /// Length of a bar, seconds
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = number::whole(1..=u32::MAX))]
     bar_seconds: Option<u32>,
     /// Which symbol to read from a file of several
     #[arg(long, value_name = "NAME")]

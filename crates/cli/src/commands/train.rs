@@ -1,6 +1,6 @@
 use super::{
     finish::{Finish, Validation, finish},
-    open, place,
+    number, open, place,
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
@@ -8,7 +8,7 @@ use super::{
     stop,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
-use clap::{Args, builder::RangedU64ValueParser};
+use clap::Args;
 use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
@@ -60,13 +60,13 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume")]
     rounding: Option<Rounding>,
     /// Members of the population
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<usize>)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::any::<usize>)]
     population: Option<usize>,
     /// Seed of everything random
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = seed())]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::seed)]
     seed: Option<u64>,
     /// Epochs
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<u32>)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::any::<u32>)]
     epochs: Option<u32>,
     /// The run's folder, new or empty
     #[arg(long, value_name = "DIR", default_value = "runs/latest", conflicts_with = "resume")]
@@ -93,17 +93,10 @@ impl DTypeChoice {
 }
 
 pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
-    if s == "auto" { Ok(DTypeChoice(None)) } else { s.parse().map(|d| DTypeChoice(Some(d))) }
-}
-
-/// TOML's integers end at 2^63 - 1, and the seed must come back from the run's config.toml.
-pub(crate) fn seed() -> RangedU64ValueParser<u64> {
-    RangedU64ValueParser::new().range(0..=i64::MAX as u64)
-}
-
-/// A count. Which ones make sense is the configuration's to say.
-fn whole<T: std::str::FromStr>(s: &str) -> Result<T, String> {
-    s.parse().map_err(|_| "give a whole number, such as 30".to_owned())
+    if s == "auto" {
+        return Ok(DTypeChoice(None));
+    }
+    s.parse().map(|d| DTypeChoice(Some(d))).map_err(|_| format!("unknown dtype '{s}': use auto, bf16 or f32"))
 }
 
 pub(crate) fn minutes(s: &str) -> Result<Duration, String> {

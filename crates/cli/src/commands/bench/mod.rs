@@ -6,9 +6,9 @@ mod epoch;
 mod machine;
 mod step;
 
-use super::open;
+use super::{number::whole, open};
 use crate::Failure;
-use clap::{Args, Subcommand, builder::RangedU64ValueParser, value_parser};
+use clap::{Args, Subcommand};
 use foxhunt_bench::{Machine, MachineBench, Outcome, Setting, header, json, row};
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
@@ -41,7 +41,7 @@ pub(super) struct Common {
     #[arg(long)]
     tf32: bool,
     /// Timings, of which the median is reported
-    #[arg(long, value_parser = value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole(1..=1_000_000_u32))]
     repetitions: Option<u32>,
     /// Print JSON, one object a line
     #[arg(long)]
@@ -87,8 +87,8 @@ impl Bench {
     }
 }
 
-fn count(most: u64) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=most)
+fn count(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone + Send + Sync {
+    whole(1..=most)
 }
 
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {
