@@ -130,6 +130,16 @@ fn workloads_print_tables_and_lines() {
         assert!(line["device"].as_str().unwrap().starts_with("CPU"), "{line}");
         assert!(line["commit"].is_null() || line["commit"].as_str().unwrap().len() >= 7, "{line}");
     }
+    // What changes nothing is told, and what can't be timed is not given another's time.
+    let size = "--device cpu --batch 8 --rows 64 --steps 1 --repetitions 1";
+    let tf32 = foxhunt(folder.path(), &format!("bench step --tf32 {size}"));
+    assert_eq!((tf32.code, tf32.err.as_str()), (0, "note: --tf32 changes nothing on a CPU\n"));
+    for more in ["", "--memory", "--dtype f32 --tf32"] {
+        let size = if more == "--memory" { "--device cpu --batch 8" } else { size };
+        let mma = foxhunt(folder.path(), &format!("bench step --mma {size} {more}"));
+        let mma = mma.fails(1, &["--mma needs an NVIDIA GPU of Ampere or later, and the device is CPU"]);
+        assert!(!mma.out.contains("us/step"), "{}", mma.out);
+    }
     let soak = foxhunt(folder.path(), "bench step --device cpu --batch 8 --rows 64 --soak 20 --json").works();
     let line: serde_json::Value = serde_json::from_str(soak.out.trim()).unwrap();
     assert_eq!((&line["workload"], line["steps"].as_u64()), (&"soak".into(), Some(20)));

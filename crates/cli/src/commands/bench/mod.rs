@@ -62,6 +62,11 @@ impl Bench {
         device.set_tf32(common.tf32);
         let dtypes =
             if common.dtype.is_empty() { vec![training_dtype(&device)] } else { common.dtype.clone() };
+        if common.tf32 && !device.is_cuda() {
+            note!("note: --tf32 changes nothing on a CPU");
+        } else if common.tf32 && !dtypes.contains(&DType::F32) {
+            note!("note: --tf32 changes nothing in bf16: add --dtype f32");
+        }
         let setting = Setting::of(&device, common.tf32);
         if !common.json {
             say!("{device}{}", if setting.tf32 { ", F32 products in TF32" } else { "" })?;

@@ -42,6 +42,9 @@ pub(crate) struct StepArgs {
 
 pub(super) fn run(args: &StepArgs) -> Result<(), Failure> {
     let bench = Bench::open(&args.common)?;
+    if args.mma {
+        check_mma(&bench)?;
+    }
     if args.soak.is_some() {
         bench.header::<SoakResult>()?;
     } else if !args.memory {
@@ -66,13 +69,29 @@ pub(super) fn run(args: &StepArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses what the fused step of `--mma` does not run on: a time of the span under its name would mislead.
+fn check_mma(bench: &Bench) -> Result<(), Failure> {
+    let (device, shape) = (&bench.device, step_shape());
+    let Some(dtype) = bench.dtypes.iter().find(|d| !DqnKernels::Mma.run_on(device, **d, &shape)) else {
+        return Ok(());
+    };
+    Err(Failure::Refused(match dtype {
+        DType::F32 if DqnKernels::Mma.exist_on(device) => {
+            "--mma in f32 needs products in TF32: add --tf32, or leave --mma out".into()
+        }
+        _ => format!(
+            "--mma needs an NVIDIA GPU of Ampere or later, and the device is {device}: name one with --device, or leave --mma out"
+        ),
+    }))
+}
+
 impl StepArgs {
     fn size(&self, bench: &Bench, dtype: DType, (population, batch): (usize, usize)) -> StepBench {
         let (device, shape) = (&bench.device, step_shape());
         let gpu = device.is_cuda();
         let kernels = match (self.span, self.mma) {
             (true, _) => None,
-            (_, true) => Some(DqnKernels::Mma).filter(|k| k.run_on(device, dtype, &shape)),
+            (_, true) => Some(DqnKernels::Mma),
             _ => DqnKernels::of(device, dtype, &shape),
         };
         StepBench {
