@@ -290,7 +290,7 @@ fn what_is_wrong_is_told_with_file_and_key() {
         3,
         &with("'gold'\n", "'eur'\n"),
         "",
-        &["bad.toml, line 5: data.markets[1].name is eur, as is data.markets[0]'s"],
+        &["bad.toml, line 8: data.markets[1].name is eur, as is data.markets[0]'s"],
     );
     refused(
         3,
