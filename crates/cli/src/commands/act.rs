@@ -1,4 +1,9 @@
-use super::{backtest::unseen, number, open, source::load_own_bars, trained::TrainedRun};
+use super::{
+    backtest::unseen,
+    number, open,
+    source::load_own_bars,
+    trained::{TrainedRun, list},
+};
 use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, Decision, Holding, TestWindow};
@@ -71,9 +76,9 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     };
     let choice = at.and_then(|k| trained.choices.get(k)).ok_or_else(|| {
         Failure::Refused(format!(
-            "the members of {} are {:?}: name one of them",
+            "the members of {} are {}: name one of them",
             args.run.display(),
-            trained.ids().iter().map(|id| config.number_of(*id)).collect::<Vec<_>>()
+            list(trained.ids().iter().map(|id| config.number_of(*id)))
         ))
     })?;
     let own = Market::prepare(load_own_bars(&args.run, config)?, config)?;

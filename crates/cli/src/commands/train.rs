@@ -229,12 +229,8 @@ impl Session {
         }
         let mut trainer = Trainer::on(&device, dtype, &config, &markets)?;
         if let (Some(save), Some(host)) = (resumable, host) {
-            let name = device_name(&device);
-            if host["device"].as_str().is_some_and(|d| d != name) {
-                note!(
-                    "note: saved on another device ({}): the run goes on, but not bit for bit",
-                    host["device"]
-                );
+            if let Some(other) = saved_elsewhere(&host, &device_name(&device)) {
+                note!("note: {other}");
             }
             let state = trainer.state().to_vec();
             save.load_state(trainer.runtime(), &state)?;
@@ -354,6 +350,26 @@ fn save(
     Ok(())
 }
 
+/// What is to be told where a state was saved on another device than this.
+fn saved_elsewhere(host: &Value, device: &str) -> Option<String> {
+    let saved = host["device"].as_str().filter(|saved| *saved != device)?;
+    Some(format!("saved on another device ({saved}): the run goes on, but not bit for bit"))
+}
+
 fn line(report: &EpochReport) -> Value {
     json!(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_device_is_named_as_it_calls_itself() {
+        let host = json!({ "epoch": 1, "device": "NVIDIA H200", "dtype": "bf16" });
+        let told = "saved on another device (NVIDIA H200): the run goes on, but not bit for bit";
+        assert_eq!(saved_elsewhere(&host, "CPU").as_deref(), Some(told));
+        assert_eq!(saved_elsewhere(&host, "NVIDIA H200"), None);
+        assert_eq!(saved_elsewhere(&json!({}), "CPU"), None);
+    }
 }

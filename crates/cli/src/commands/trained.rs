@@ -46,7 +46,7 @@ impl TrainedRun {
             .map_err(|e| damaged(foxhunt_core::plain_words(&e.to_string())))?;
         let ids = config.member_ids();
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
-            return Err(damaged(format!("it must name the members {ids:?}")));
+            return Err(damaged(format!("it must name the members {}", list(ids))));
         }
         let config = narrowed(run, config, market)?;
         let own = config.member_ids();
@@ -76,6 +76,11 @@ impl TrainedRun {
     pub(crate) fn weights(&self) -> Result<Vec<NamedTensors>, Failure> {
         self.choices.iter().map(|c| self.saved_weights(c)).collect()
     }
+}
+
+/// Members' ids as words.
+pub(super) fn list(ids: impl IntoIterator<Item = u64>) -> String {
+    ids.into_iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// The configuration of one instrument of a run.
