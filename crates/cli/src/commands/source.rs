@@ -209,10 +209,7 @@ pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
 pub(crate) fn load_markets(config: &Config) -> Result<Vec<Bars>, Failure> {
     let load = |market: usize| {
         let of = Config { data: config.data.of_market(market), ..config.clone() };
-        load_bars(&of.data.files, &of).map_err(|e| match config.market_place(market) {
-            Some(place) => e.at(&place),
-            None => e,
-        })
+        load_bars(&of.data.files, &of).map_err(|e| e.at_some(config.market_place(market).as_deref()))
     };
     (0..config.markets()).map(load).collect()
 }
