@@ -1,5 +1,5 @@
 use super::{
-    finish::{Finish, Validation, finish},
+    finish::{Finish, SELECTION, Validation, finish},
     number, open, place,
     progress::Progress,
     report::read_metrics,
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{Failure, live::Board, tensorboard::Events};
 use clap::Args;
-use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
+use foxhunt_checkpoint::{FINISHED, Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
 use foxhunt_train::{Config, EpochReport, Market, SetOption, Size, Trainer};
@@ -121,7 +121,12 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {
-            let (folder, save) = RunFolder::open(path)?;
+            let chosen = path.join(SELECTION).exists();
+            if !chosen && path.join(FINISHED).exists() {
+                note!("note: {} has no {SELECTION}: the end of the run is done again", path.display());
+            }
+            let open = if chosen { RunFolder::open } else { RunFolder::open_unfinished };
+            let (folder, save) = open(path)?;
             for note in folder.notes() {
                 note!("note: {note}");
             }

@@ -34,13 +34,17 @@ impl TrainedRun {
         let selection = run.join(SELECTION);
         if !selection.exists() {
             return Err(Failure::Refused(format!(
-                "{0} has not chosen its members yet: finish it with foxhunt train --resume {0}",
+                "{0} has no {SELECTION}, which names its chosen members: finish it with foxhunt train --resume {0}",
                 run.display()
             )));
         }
         let damaged = |what: String| {
-            let file = selection.display();
-            Failure::Unusable(format!("{file} is not as foxhunt wrote it ({what}): restore it from a copy"))
+            Failure::Unusable(format!(
+                "{} is not as foxhunt wrote it ({what}): restore it from a copy, or remove it and make it again with foxhunt train \
+                 --resume {}",
+                selection.display(),
+                run.display()
+            ))
         };
         let mut choices: Vec<Choice> = serde_json::from_str(&read(&selection)?)
             .map_err(|e| damaged(foxhunt_core::plain_words(&e.to_string())))?;
