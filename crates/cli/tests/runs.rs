@@ -321,5 +321,13 @@ fn a_ledger_of_another_runs_members_is_refused() {
     train(folder.path(), "--data eurusd.csv --seed 99 --out other").works();
     foxhunt(folder.path(), "backtest run --device cpu --actions other/ledger --out x")
         .fails(1, &["other/ledger tells of member 0", "give a ledger of this run"]);
+    // Fees that ruin it: its actions end before the window does, which is not what is wrong with it.
+    train(folder.path(), "--data eurusd.csv --set market.taker_fee_bp=1000 --out dear").works();
+    let dear = foxhunt_ledger::Ledger::read(&folder.path().join("dear/ledger")).unwrap();
+    assert!(dear.bars.len() < 500 && dear.header.rates.taker_e7 == 1_000_000, "{} bars", dear.bars.len());
+    let rules = ["dear/ledger was made by other rules", "Fees are 0.2 bp", "the ledger: \"Fees are 1000 bp"];
+    let done =
+        foxhunt(folder.path(), "backtest run --device cpu --actions dear/ledger --out x").fails(1, &rules);
+    assert!(!done.err.contains("decide otherwise"), "{}", done.err);
     assert!(!folder.path().join("x").exists());
 }
