@@ -92,6 +92,14 @@ impl Failure {
         }
     }
 
+    /// The same where there is such a place.
+    pub(crate) fn at_some(self, place: Option<&str>) -> Self {
+        match place {
+            Some(place) => self.at(place),
+            None => self,
+        }
+    }
+
     /// A file that can't be read or written.
     pub(crate) fn file(doing: &str, path: &std::path::Path, e: &io::Error) -> Self {
         Failure::Unusable(format!("can't {doing} {}: {e}", path.display()))

@@ -38,6 +38,15 @@ fn files_and_folders_that_are_something_else() {
     ] {
         foxhunt(at, args).fails(3, &words);
     }
+    for (args, code, words) in [
+        ("features eurusd.csv --out bars.csv", 1, "bars.csv is there already: name another file"),
+        ("data convert eurusd.csv --out bars.csv", 1, "bars.csv is there already: name another file"),
+        ("data inspect eurusd.csv --plot bars.csv", 1, "bars.csv is there already: name another file"),
+        ("features eurusd.csv --out none/x", 3, "there is no folder none; make it first"),
+        ("data convert eurusd.csv --out bars.csv/x", 3, "there is no folder bars.csv; make it first"),
+    ] {
+        assert_eq!(foxhunt(at, args).fails(code, &[words]).out, "", "{args}");
+    }
     for args in ["train --epochs 1e3", "train --population many"] {
         foxhunt(at, args).fails(2, &["give a whole number"]);
     }
@@ -102,4 +111,31 @@ fn data_through_a_pipe_is_said() {
     drop(child.stdin.take());
     let done = Done::new(&child.wait_with_output().unwrap(), "inspect a pipe".into());
     done.fails(3, &["it is a pipe: write it to a file first"]);
+}
+
+/// A link that leads nowhere is neither free nor a folder.
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere() {
+    let (folder, _) = finished();
+    let at = folder.path();
+    std::os::unix::fs::symlink("gone", at.join("link")).unwrap();
+    let link = "link is a link to something that is not there (gone)";
+    for args in [
+        "train --out link",
+        "train --out link/x",
+        "backtest run --out link",
+        "compare --out link",
+        "reference --man link",
+    ] {
+        foxhunt(at, args).fails(3, &["can't make the folder", link, "name another folder"]);
+    }
+    for args in ["features --out link", "data convert eurusd.csv --out link", "data inspect --plot link"] {
+        foxhunt(at, args).fails(1, &[link, "name another file"]);
+    }
+    assert!(!at.join("gone").exists() && at.join("link").is_symlink());
+    // One that leads to a folder is that folder.
+    fs::create_dir(at.join("gone")).unwrap();
+    foxhunt(at, "backtest run --device cpu --out link").works();
+    assert!(at.join("gone/report.html").is_file());
 }

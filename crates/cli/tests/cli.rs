@@ -57,10 +57,23 @@ fn wrong_usage_exits_with_2() {
         ("nothing", "unrecognized"),
         ("train --nothing", "--nothing"),
         ("train --device gpu", "cuda:n"),
-        ("train --dtype f16", "bf16 or f32"),
+        ("train --dtype f16", "use auto, bf16 or f32"),
+        ("verify known --dtype f16", "use auto, bf16 or f32"),
         ("train --size huge", "small, study or bench"),
-        ("train --seed -1", "--seed"),
-        ("train --epochs -1", "--epochs"),
+        ("train --seed -1", "give a whole number from 0 to 9223372036854775807"),
+        ("compare --seed -1", "give a whole number from 0"),
+        ("verify known --seed -1", "give a whole number from 0"),
+        ("verify known --seed 9223372036854775808", "give a whole number from 0"),
+        ("verify known --epochs -1", "from 1 to 1000000"),
+        ("train --epochs -1", "give a whole number, such as 30"),
+        ("compare --epochs -1", "give a whole number, such as 30"),
+        ("compare --slice -1", "from 1 to 4096"),
+        ("compare --every 0", "from 1 to 4294967295"),
+        ("compare --members -1", "give a number of members"),
+        ("data inspect --bar-seconds -1", "from 1 to 4294967295"),
+        ("act run --member -1", "give a whole number"),
+        ("act run --position 1.5", "give a whole number from -2147483648"),
+        ("act run --equity -1", "above 0"),
         ("train --seed 18446744073709551615", "9223372036854775807"),
         ("train --save-every inf", "minutes"),
         ("train --save-every nan", "minutes"),
@@ -75,18 +88,19 @@ fn wrong_usage_exits_with_2() {
         ("device --json", "--memory"),
         ("device --check --memory run", "--memory"),
         ("bench step --memory --steps 3", "--memory"),
-        ("bench step --batch 0", "1..="),
-        ("bench step --population 0", "1..="),
-        ("bench step --rows 0", "2..="),
-        ("bench step --steps 0", "1..="),
-        ("bench step --repetitions 0", "1..="),
-        ("bench step --soak 0", "1..="),
+        ("bench step --batch -1", "from 1 to 1048576"),
+        ("bench step --batch 0", "whole number from 1 to"),
+        ("bench step --population 0", "whole number from 1 to"),
+        ("bench step --rows 0", "whole number from 2 to"),
+        ("bench step --steps 0", "whole number from 1 to"),
+        ("bench step --repetitions 0", "whole number from 1 to"),
+        ("bench step --soak 0", "whole number from 1 to"),
         ("bench step --soak 9 --memory", "--memory"),
         ("bench collect --network large", "peers, bench or small"),
-        ("bench collect --envs 0", "1..="),
+        ("bench collect --envs 0", "whole number from 1 to"),
         ("bench epoch --size huge", "small, study or bench"),
-        ("bench backtest --bars 0", "1..="),
-        ("bench machine --matrix 0", "1..="),
+        ("bench backtest --bars 0", "whole number from 1 to"),
+        ("bench machine --matrix 0", "whole number from 1 to"),
     ] {
         foxhunt(folder.path(), args).fails(2, &[word]);
     }
@@ -115,6 +129,16 @@ fn workloads_print_tables_and_lines() {
         assert_eq!(line["workload"], name);
         assert!(line["device"].as_str().unwrap().starts_with("CPU"), "{line}");
         assert!(line["commit"].is_null() || line["commit"].as_str().unwrap().len() >= 7, "{line}");
+    }
+    // What changes nothing is told, and what can't be timed is not given another's time.
+    let size = "--device cpu --batch 8 --rows 64 --steps 1 --repetitions 1";
+    let tf32 = foxhunt(folder.path(), &format!("bench step --tf32 {size}"));
+    assert_eq!((tf32.code, tf32.err.as_str()), (0, "note: --tf32 changes nothing on a CPU\n"));
+    for more in ["", "--memory", "--dtype f32 --tf32"] {
+        let size = if more == "--memory" { "--device cpu --batch 8" } else { size };
+        let mma = foxhunt(folder.path(), &format!("bench step --mma {size} {more}"));
+        let mma = mma.fails(1, &["--mma needs an NVIDIA GPU of Ampere or later, and the device is CPU"]);
+        assert!(!mma.out.contains("us/step"), "{}", mma.out);
     }
     let soak = foxhunt(folder.path(), "bench step --device cpu --batch 8 --rows 64 --soak 20 --json").works();
     let line: serde_json::Value = serde_json::from_str(soak.out.trim()).unwrap();

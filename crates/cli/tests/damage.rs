@@ -85,6 +85,34 @@ fn bars_of_any_name_are_of_the_runs_instrument() {
     assert!(shown.starts_with("EUR/USD"), "{shown}");
 }
 
+/// Whoever removes the choice of a finished run is told one thing, which works: the end is done again, to the same bytes.
+#[test]
+fn a_finished_run_without_its_choice_is_finished_again() {
+    let (folder, run) = finished();
+    let want = files(&run);
+    fs::remove_file(run.join("selection.json")).unwrap();
+    for args in ["backtest run --out x", "act run", "verify leak run"] {
+        foxhunt(folder.path(), args).fails(1, &["run has no selection.json", "foxhunt train --resume run"]);
+    }
+    let again = foxhunt(folder.path(), "train --resume run --device cpu");
+    let again = again.fails(0, &["note: run has no selection.json: the end of the run is done again"]);
+    assert!(again.out.contains("chosen on the validation window"), "{}", again.out);
+    assert_same(&run, &want, "the end done again");
+    assert_eq!(foxhunt(folder.path(), "train --resume run").works().out, "run is finished\n");
+    // So is one whose metrics changed.
+    fs::write(run.join("metrics.jsonl"), "{\n").unwrap();
+    let told = foxhunt(folder.path(), "backtest run --device cpu --out x");
+    told.fails(3, &["metrics.jsonl line 1: ", "restore it with foxhunt train --resume run"]);
+    foxhunt(folder.path(), "train --resume run --device cpu").fails(0, &["metrics.jsonl is damaged"]);
+    assert_same(&run, &want, "metrics restored");
+    // Without what the end needs nothing is lost.
+    fs::remove_file(run.join("selection.json")).unwrap();
+    fs::remove_file(run.join("checkpoints/epoch_000002/state.safetensors")).unwrap();
+    foxhunt(folder.path(), "train --resume run --device cpu")
+        .fails(3, &["its state is missing", "from a copy"]);
+    assert!(run.join("finished.json").exists());
+}
+
 /// A bit in the newest state, in the newest weights or in the metrics does not end a run: it goes on from the save before, or with the
 /// metrics that a save keeps, says so, and ends with the bytes of one that nothing happened to.
 #[test]

@@ -290,7 +290,7 @@ fn what_is_wrong_is_told_with_file_and_key() {
         3,
         &with("'gold'\n", "'eur'\n"),
         "",
-        &["bad.toml, line 5: data.markets[1].name is eur, as is data.markets[0]'s"],
+        &["bad.toml, line 8: data.markets[1].name is eur, as is data.markets[0]'s"],
     );
     refused(
         3,
@@ -427,6 +427,16 @@ fn positions_of_several_instruments_are_tested_at_once() {
     ] {
         fs::write(at.join("both.csv"), text.replace(from, to)).unwrap();
         foxhunt(at, &alone.replace("--out both", "--out x")).fails(3, words);
+    }
+    // What is wrong with the second is found before the first is tested: no targets, or none in time.
+    let none: String = text.lines().filter(|l| !l.contains("gold")).map(|l| format!("{l}\n")).collect();
+    let late = format!("{none}{},gold,1\n", stamps[stamps.len() - 1]);
+    for (text, words) in [(&none, "both.csv: holds no target of gold"), (&late, "gold")] {
+        fs::write(at.join("both.csv"), text).unwrap();
+        for args in [alone.to_owned(), "backtest run --positions both.csv --device cpu --out both".into()] {
+            let done = foxhunt(at, &args.replace("--out both", "--out x")).fails(3, &[words]);
+            assert!(!at.join("x").exists() && done.out.is_empty(), "{}", done.err);
+        }
     }
 }
 

@@ -118,12 +118,12 @@ fn damage_is_found_before_a_backtest() {
     fs::write(&selection, chosen.replace("\"epoch\": ", "\"epoch\": 9")).unwrap();
     backtest().fails(3, &["the weights of epoch 9"]);
     fs::remove_file(&selection).unwrap();
-    backtest().fails(1, &["has not chosen", "train --resume run"]);
+    backtest().fails(1, &["run has no selection.json", "train --resume run"]);
     fs::write(&selection, &chosen).unwrap();
 
     let metrics = fs::read(run.join("metrics.jsonl")).unwrap();
     fs::write(run.join("metrics.jsonl"), b"{\n").unwrap();
-    backtest().fails(3, &["metrics.jsonl line 1"]);
+    backtest().fails(3, &["metrics.jsonl line 1", "restore it with foxhunt train --resume run"]);
     fs::write(run.join("metrics.jsonl"), metrics).unwrap();
     fs::remove_dir_all(folder.path().join("x")).ok();
 
@@ -223,7 +223,7 @@ fn a_stopped_run_goes_on_to_the_same_bytes() {
         assert_eq!(done.out, "");
         assert!(!run.join("finished.json").exists());
         foxhunt(folder.path(), &format!("backtest {signal} --out x"))
-            .fails(1, &["has not chosen its members yet"]);
+            .fails(1, &["has no selection.json", "finish it with foxhunt train --resume "]);
         foxhunt(folder.path(), &format!("train --device cpu --save-every 0 --resume {signal}")).works();
         assert_same(&run, &files(&folder.path().join("whole")), &format!("SIG{signal} and gone on with"));
     }
@@ -321,5 +321,13 @@ fn a_ledger_of_another_runs_members_is_refused() {
     train(folder.path(), "--data eurusd.csv --seed 99 --out other").works();
     foxhunt(folder.path(), "backtest run --device cpu --actions other/ledger --out x")
         .fails(1, &["other/ledger tells of member 0", "give a ledger of this run"]);
+    // Fees that ruin it: its actions end before the window does, which is not what is wrong with it.
+    train(folder.path(), "--data eurusd.csv --set market.taker_fee_bp=1000 --out dear").works();
+    let dear = foxhunt_ledger::Ledger::read(&folder.path().join("dear/ledger")).unwrap();
+    assert!(dear.bars.len() < 500 && dear.header.rates.taker_e7 == 1_000_000, "{} bars", dear.bars.len());
+    let rules = ["dear/ledger was made by other rules", "Fees are 0.2 bp", "the ledger: \"Fees are 1000 bp"];
+    let done =
+        foxhunt(folder.path(), "backtest run --device cpu --actions dear/ledger --out x").fails(1, &rules);
+    assert!(!done.err.contains("decide otherwise"), "{}", done.err);
     assert!(!folder.path().join("x").exists());
 }

@@ -1,7 +1,7 @@
 //! The optimal policy played on a path, and what an agent lost against it.
 
 use crate::{KnownError, KnownMarket, Policy};
-use foxhunt_backtest::{Backtest, Strategy, TestWindow};
+use foxhunt_backtest::{Backtest, Ends, Strategy, TestWindow};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
@@ -153,10 +153,5 @@ impl KnownMarket {
 
 /// Log of final over starting equity of a member: minus infinity where nothing is left, or nothing was recorded.
 pub fn log_return(ledger: &Ledger, member: u32) -> f64 {
-    match ledger.bars_of(member) {
-        [first, .., last] if first.equity > 0 && last.equity > 0 => {
-            (last.equity as f64 / first.equity as f64).ln()
-        }
-        _ => f64::NEG_INFINITY,
-    }
+    Ends::of(ledger, member).map_or(f64::NEG_INFINITY, Ends::log_return)
 }

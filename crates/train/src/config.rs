@@ -450,7 +450,7 @@ impl Config {
         let mut given = toml::Table::new();
         let file_name = file.map_or("the configuration", |(path, _)| path);
         // A message about a key of the file begins with it.
-        let at = |what: &str| match file.and_then(|(_, text)| keys::line_of(text, first_key(what))) {
+        let at = |what: &str| match file.and_then(|(_, text)| keys::line_of(text, &first_key(what))) {
             Some(line) => format!("{file_name}, line {line}"),
             None => file_name.to_owned(),
         };
@@ -527,18 +527,21 @@ impl Config {
 /// The configuration that a table holds, if it can be used.
 fn finished(table: &toml::Table) -> Result<Config, String> {
     markets::check_keys(table)?;
-    let mut config: Config = table.clone().try_into().map_err(|e: toml::de::Error| {
-        // "unknown variant …" and "in `key`" are two lines.
-        let text = plain_words(&e.to_string());
-        let text = text.trim();
-        match text.rsplit_once("\nin `") {
-            Some((what, key)) => format!("{}: {what}", key.trim_end_matches('`')),
-            None => text.replace('\n', " "),
-        }
-    })?;
+    let mut config: Config = table.clone().try_into().map_err(|e| mistyped(&e))?;
     markets::fill_names(&mut config);
     check::check(&config)?;
     Ok(config)
+}
+
+/// What is wrong with a value of a table, behind its key.
+fn mistyped(e: &toml::de::Error) -> String {
+    // "unknown variant …" and "in `key`" are two lines.
+    let text = plain_words(&e.to_string());
+    let text = text.trim();
+    match text.rsplit_once("\nin `") {
+        Some((what, key)) => format!("{}: {what}", key.trim_end_matches('`')),
+        None => text.replace('\n', " "),
+    }
 }
 
 /// Values with their keys, `learn.gamma`. An empty group, which sets nothing, is one too: its name must exist.
@@ -555,9 +558,20 @@ fn leaves(table: toml::Table) -> Vec<(String, toml::Value)> {
     all
 }
 
-/// The key that a message begins with: `network.trunk[0] is 3: …`, `learn.gamma: …`, `data.markets[1].name: …`.
-fn first_key(what: &str) -> &str {
-    what.split([' ', ':']).next().unwrap_or(what)
+/// The key that a message is about, which it begins with: `network.trunk[0] is 3: …`, `learn.gamma: …`. Of an instrument's own
+/// keys that is `data.markets[1].KEY`, said as `data.markets[1]: KEY is …` or `data.markets[1]: there is no key 'KEY': …`.
+fn first_key(what: &str) -> String {
+    if let Some(missing) = what.strip_prefix("there is no key '") {
+        return missing.split('\'').next().unwrap_or(missing).to_owned();
+    }
+    let key = what.split([' ', ':']).next().unwrap_or(what);
+    match what[key.len()..].strip_prefix(": ") {
+        Some(rest) if key.ends_with(']') => {
+            let own = first_key(rest);
+            format!("{key}.{}", own.strip_prefix("data.").unwrap_or(&own))
+        }
+        _ => key.to_owned(),
+    }
 }
 
 /// A value in the type that its key has: `1` for a number that is a float by default, and a date without quotes, which TOML

@@ -158,20 +158,7 @@ impl Trainer {
                 what: format!("{} markets for {instruments} instruments of {folds} folds", markets.len()),
             });
         };
-        let needed = config.network.lookback * market.features.cols + foxhunt_env::ACCOUNT_FEATURES;
-        if needed > config.network.inputs {
-            return Err(TrainError::Config {
-                place: "network.inputs".into(),
-                what: format!(
-                    "{} inputs are too few for {} bars of {} features and 13 of the account: use {} or a shorter \
-                     lookback",
-                    config.network.inputs,
-                    config.network.lookback,
-                    market.features.cols,
-                    needed.next_multiple_of(64)
-                ),
-            });
-        }
+        config.check_inputs(market.features.cols)?;
         if dtype == DType::F32 && l.weights == Weights::Paired {
             return Err(TrainError::Config {
                 place: "learn.weights".into(),

@@ -24,10 +24,19 @@ impl RunFolder {
     /// # Errors
     /// Not a run, a run in use, a changed configuration; saves of which none is whole; files that can't be read.
     pub fn open(path: &Path) -> Result<(Self, Option<Save>)> {
-        Self::open_on(Disk::default(), path)
+        Self::open_on(Disk::default(), path, false)
     }
 
-    pub(super) fn open_on(mut disk: Disk, path: &Path) -> Result<(Self, Option<Save>)> {
+    /// As [`RunFolder::open`], and a finished run as if it were not, whose end is to be done again. Its marker is removed once
+    /// there is a save to go on from.
+    ///
+    /// # Errors
+    /// As [`RunFolder::open`] of a run that is not finished.
+    pub fn open_unfinished(path: &Path) -> Result<(Self, Option<Save>)> {
+        Self::open_on(Disk::default(), path, true)
+    }
+
+    pub(super) fn open_on(mut disk: Disk, path: &Path, unfinished: bool) -> Result<(Self, Option<Save>)> {
         // First, so that no lock is made in a folder that is something else.
         read_run(path)?;
         let lock = lock(path)?;
@@ -35,7 +44,7 @@ impl RunFolder {
         let metrics_path = path.join(METRICS);
         let scan = scan(&path.join(CHECKPOINTS))?;
         let mut notes = Vec::new();
-        let finished = read_finished(path, &mut notes)?;
+        let finished = if unfinished { None } else { read_finished(path, &mut notes)? };
         let status;
         let (digest, chosen, saves) = match finished {
             Some(digest) => {

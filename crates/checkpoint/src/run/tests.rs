@@ -267,7 +267,7 @@ impl World {
     fn train(&mut self) -> Result<()> {
         let path = self.path();
         let (mut folder, save) = if path.join(RUN).exists() {
-            RunFolder::open_on(self.disk(), &path)?
+            RunFolder::open_on(self.disk(), &path, false)?
         } else {
             (RunFolder::create_on(self.disk(), &path, CONFIG_TEXT)?, None)
         };
@@ -458,7 +458,7 @@ fn damage_is_refused_or_passed_over() {
             }
             fs::write(path, bytes).unwrap();
         }
-        match RunFolder::open_on(Disk::default(), &world.path()) {
+        match RunFolder::open(&world.path()) {
             Ok((folder, save)) => {
                 let save = save.expect("a run with saves never starts from nothing");
                 world.check(&save, &training);
@@ -483,7 +483,7 @@ fn the_end_of_a_run_is_done_again_where_its_marker_is_damaged() {
     let (expected, _) = uninterrupted(&mut world);
     assert!(world.process(u64::MAX, false, 0));
     fs::write(world.path().join(FINISHED), "{}").unwrap();
-    let (mut folder, save) = RunFolder::open_on(Disk::default(), &world.path()).unwrap();
+    let (mut folder, save) = RunFolder::open(&world.path()).unwrap();
     assert_eq!(
         (folder.status(), save.unwrap().epoch(), folder.notes().len()),
         (Status::Resumable, EPOCHS, 1)
@@ -499,13 +499,13 @@ fn a_lost_state_is_told_and_a_run_without_whole_saves_is_refused() {
     let world = stopped();
     let at = |epoch: u64, name: &str| world.path().join(format!("checkpoints/epoch_{epoch:06}/{name}"));
     fs::remove_file(at(7, "state.safetensors")).unwrap();
-    let (folder, save) = RunFolder::open_on(Disk::default(), &world.path()).unwrap();
+    let (folder, save) = RunFolder::open(&world.path()).unwrap();
     assert_eq!(save.unwrap().epoch(), 5);
     assert_eq!(folder.notes(), ["the save of epoch 7 is not used: its state is missing"]);
     assert!(!at(7, "save.json").exists() && !at(6, "save.json").exists(), "newer saves are made again");
     drop(folder);
     fs::write(at(5, "member_000011.safetensors"), "x").unwrap();
-    let error = RunFolder::open_on(Disk::default(), &world.path()).err().unwrap().to_string();
+    let error = RunFolder::open(&world.path()).err().unwrap().to_string();
     assert!(error.contains("no save of this run is whole") && error.contains("member_000011"), "{error}");
     assert!(at(5, "state.safetensors").exists(), "nothing is removed then");
 }
@@ -523,7 +523,7 @@ fn damaged_metrics_are_restored_from_the_newest_save() {
             "torn" => fs::write(&at, &whole[..10]).unwrap(),
             _ => fs::write(&at, [&b"x"[..], &whole[1..]].concat()).unwrap(),
         }
-        let (mut folder, save) = RunFolder::open_on(Disk::default(), &world.path()).unwrap();
+        let (mut folder, save) = RunFolder::open(&world.path()).unwrap();
         assert_eq!(save.unwrap().epoch(), 7);
         assert_eq!(folder.notes().len(), 1);
         assert!(folder.notes()[0].contains("metrics.jsonl is not as it was written: it is restored from"));
@@ -538,7 +538,7 @@ fn damaged_metrics_are_restored_from_the_newest_save() {
     let copy = |epoch: u64| world.path().join(format!("checkpoints/epoch_{epoch:06}/metrics.jsonl"));
     fs::write(copy(7), "").unwrap();
     fs::write(world.path().join(METRICS), "").unwrap();
-    let (folder, save) = RunFolder::open_on(Disk::default(), &world.path()).unwrap();
+    let (folder, save) = RunFolder::open(&world.path()).unwrap();
     assert_eq!(save.unwrap().epoch(), 5);
     let notes = folder.notes().join("; ");
     assert!(

@@ -1,4 +1,9 @@
-use super::{backtest::unseen, open, source::load_own_bars, trained::TrainedRun};
+use super::{
+    backtest::unseen,
+    number, open,
+    source::load_own_bars,
+    trained::{TrainedRun, list},
+};
 use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, Decision, Holding, TestWindow};
@@ -33,13 +38,13 @@ pub(crate) struct ActArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
     /// Lots held, short below 0; as if taken at the last close
-    #[arg(long, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, default_value = "0", allow_negative_numbers = true, value_parser = number::whole(i32::MIN..=i32::MAX))]
     position: i32,
     /// Equity in the quote currency; the starting cash if left out
-    #[arg(long, value_name = "MONEY", value_parser = money)]
+    #[arg(long, value_name = "MONEY", allow_negative_numbers = true, value_parser = money)]
     equity: Option<f64>,
     /// A member's id, instead of the one that the validation window chose
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", allow_negative_numbers = true, value_parser = number::any::<u64>)]
     member: Option<u64>,
     /// Print JSON
     #[arg(long)]
@@ -53,7 +58,7 @@ fn money(text: &str) -> Result<f64, String> {
     text.parse::<f64>()
         .ok()
         .filter(|x| *x > 0.0 && *x < 1e12)
-        .ok_or_else(|| "a number above 0 and below 1e12".into())
+        .ok_or_else(|| "give a number above 0 and below 1e12".into())
 }
 
 const NAMES: [(&str, &[&str]); 3] = [
@@ -71,9 +76,9 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     };
     let choice = at.and_then(|k| trained.choices.get(k)).ok_or_else(|| {
         Failure::Refused(format!(
-            "the members of {} are {:?}: name one of them",
+            "the members of {} are {}: name one of them",
             args.run.display(),
-            trained.ids().iter().map(|id| config.number_of(*id)).collect::<Vec<_>>()
+            list(trained.ids().iter().map(|id| config.number_of(*id)))
         ))
     })?;
     let own = Market::prepare(load_own_bars(&args.run, config)?, config)?;

@@ -8,7 +8,7 @@ use super::{
     trained::TrainedRun,
 };
 use crate::Failure;
-use foxhunt_backtest::{Backtest, TestWindow};
+use foxhunt_backtest::{Backtest, BacktestError, TestWindow};
 use foxhunt_data::show_moment;
 use foxhunt_device::Device;
 use foxhunt_ledger::{Ledger, LedgerHeader, reconcile};
@@ -38,7 +38,9 @@ pub(super) fn of_walk(
     };
     check_same(recorded, path, market, &window)?;
     if is_account(recorded) {
-        return walk.account_again(out, |b| replay(b, path, recorded), &trained.config_text);
+        let again =
+            |b: &Backtest<'_>| check_rules(b, path, recorded).and_then(|()| replay(b, path, recorded));
+        return walk.account_again(out, again, &trained.config_text);
     }
     let number = fold.unwrap_or(markets.len() - 1);
     let Fold { members, backtest, chosen } = walk.fold(number)?;
@@ -100,7 +102,7 @@ pub(super) fn check_same(
     )))
 }
 
-/// Refuses a ledger of other members than this run's chosen ones, and says where these decide otherwise: the page's lines under
+/// Refuses a ledger of other rules, or of other members than this run's chosen ones, and says where these decide otherwise: the page's lines under
 /// stress are of their policy.
 pub(super) fn check_own(
     members: &Traders<'_>,
@@ -108,6 +110,7 @@ pub(super) fn check_own(
     path: &Path,
     recorded: &Ledger,
 ) -> Result<(), Failure> {
+    check_rules(backtest, path, recorded)?;
     let own = members.run(backtest)?;
     let known = |l: &Ledger| l.header.members.iter().map(|m| (m.id, m.seed)).collect::<Vec<_>>();
     if known(&own) != known(recorded) {
@@ -131,9 +134,30 @@ pub(super) fn check_own(
     Ok(())
 }
 
+/// Refuses a ledger that other rules led to: other costs, other cash, another leverage. Every rule is a sentence of its header.
+fn check_rules(backtest: &Backtest<'_>, path: &Path, recorded: &Ledger) -> Result<(), Failure> {
+    let (ours, theirs) = (backtest.rules().assumptions(), &recorded.header.assumptions);
+    let Some(own) = ours.iter().find(|rule| !theirs.contains(rule)) else { return Ok(()) };
+    // What stands in its place, where anything does: both say the same of the same things in the same order.
+    let other =
+        theirs.iter().find(|rule| !ours.contains(rule)).map(|rule| format!(", and the ledger: \"{rule}\""));
+    Err(Failure::Refused(format!(
+        "{} was made by other rules. This run's say: \"{own}\"{}; give a ledger of this run",
+        path.display(),
+        other.unwrap_or_default()
+    )))
+}
+
 /// The recorded actions again, which must give the recorded ledger to the unit.
 pub(super) fn replay(backtest: &Backtest<'_>, path: &Path, recorded: &Ledger) -> Result<Ledger, Failure> {
-    let again = backtest.replay(recorded)?;
+    let again = backtest.replay(recorded).map_err(|e| match e {
+        BacktestError::TooFewActions { member, given, .. } => Failure::Check(format!(
+            "{} is not reproduced: its record of {} ends after {given} decisions, and here its account goes on",
+            path.display(),
+            recorded.header.members.get(member).map_or("a member", |m| &m.label)
+        )),
+        e => e.into(),
+    })?;
     let bars = recorded.bars.iter().zip(&again.bars).filter(|(a, b)| a != b).count();
     let fills = recorded.fills.iter().zip(&again.fills).filter(|(a, b)| a != b).count();
     let lengths = recorded.bars.len() == again.bars.len() && recorded.fills.len() == again.fills.len();

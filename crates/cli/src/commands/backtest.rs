@@ -10,13 +10,11 @@ use crate::Failure;
 use clap::Args;
 use foxhunt_backtest::{Backtest, TestWindow};
 use foxhunt_core::DType;
-use foxhunt_data::{OfMarket, Positions};
+use foxhunt_data::{Bars, OfMarket, Positions};
 use foxhunt_device::{Device, DeviceChoice};
+use foxhunt_ledger::Ledger;
 use foxhunt_train::{Config, Market, SetOption};
-use std::{
-    ops::Range,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 /// Backtest the chosen members of a run again, on its own test window or on other bars, or anyone's target exposures
 #[derive(Args)]
@@ -83,6 +81,29 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
     }
 }
 
+/// One instrument, read and checked, before anything is tested.
+struct Prepared {
+    config: Config,
+    dtype: DType,
+    market: Market,
+    window: TestWindow,
+    /// Targets that are tested instead of a policy.
+    positions: Option<Positions>,
+}
+
+impl Prepared {
+    fn backtest<'a>(&'a self, device: &'a Device) -> Result<Backtest<'a>, Failure> {
+        Ok(Backtest::new(device, self.dtype, &self.config, &self.market, self.window.clone())?)
+    }
+
+    /// Refuses what would be refused later, so that no other instrument is tested in vain.
+    fn checked(self, device: &Device) -> Result<Self, Failure> {
+        let backtest = self.backtest(device)?;
+        self.positions.as_ref().map_or(Ok(()), |positions| positions::check(&backtest, positions))?;
+        Ok(self)
+    }
+}
+
 /// Anyone's exposures, without a run.
 fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<String, Failure> {
     let mut config = resolve(args.config.as_deref(), None, set)?;
@@ -97,22 +118,34 @@ fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<String, 
     let text = config.to_toml()?;
     let device = open(args.device)?;
     let names = names_of(&config);
-    let mut lines = Vec::new();
-    for (number, bars) in load_markets(&config)?.into_iter().enumerate() {
+    let prepare = |number: usize, bars: Bars| {
         let own = config.of_market(number);
         let market = Market::prepare(bars, &own)?;
         let of = names.get(number).map(|own| OfMarket { names: &names, own, alone: names.len() == 1 });
         let positions = Positions::read(file, &market.bars, of)?;
         let whole = market.splits.train.start..market.bars.len();
         let first = positions.targets.first().map_or(whole.start, |(row, _)| *row);
-        let rows = whole.start.max(first)..whole.end;
-        let window = TestWindow { name: "positions".into(), rows: rows.clone() };
-        let backtest = Backtest::new(&device, DType::F32, &own, &market, window)?;
-        let out = names.get(number).map_or_else(|| args.out.clone(), |name| args.out.join(name));
-        let tested = positions::run(&backtest, &positions, &out, None, &text)?;
-        match names.get(number) {
+        let window = TestWindow { name: "positions".into(), rows: whole.start.max(first)..whole.end };
+        let prepared =
+            Prepared { config: own, dtype: DType::F32, market, window, positions: Some(positions) };
+        prepared.checked(&device)
+    };
+    let all = load_markets(&config)?.into_iter().enumerate();
+    let all: Vec<Prepared> = all
+        .map(|(number, bars)| {
+            prepare(number, bars).map_err(|e| e.at_some(config.market_place(number).as_deref()))
+        })
+        .collect::<Result<_, _>>()?;
+    let mut lines = Vec::new();
+    for (number, prepared) in all.iter().enumerate() {
+        let (Some(positions), name) = (&prepared.positions, names.get(number)) else { continue };
+        let out = name.map_or_else(|| args.out.clone(), |name| args.out.join(name));
+        let tested = positions::run(&prepared.backtest(&device)?, positions, &out, None, &text)?;
+        match name {
             None => return Ok(tested.text),
-            Some(name) => lines.extend(markets::given(name, &market, rows, tested)),
+            Some(name) => {
+                lines.extend(markets::given(name, &prepared.market, prepared.window.rows.clone(), tested));
+            }
         }
     }
     markets::page(&args.out, &lines, &targets_of(file), &text)
@@ -138,8 +171,8 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<String, Failure> {
             let trained = TrainedRun::open(run, args.market.as_deref())?;
             return of_walk((run, &args.out), &device, &trained, (path, &read_ledger(path)?));
         }
-        let (tested, _, _) = one(args, run, (args.market.as_deref(), &names), &args.out, &device)?;
-        return Ok(tested.text);
+        let of_run = prepare(args, run, (args.market.as_deref(), &names), &device)?;
+        return Ok(test(&of_run, run, &args.out, &device)?.text);
     }
     if !args.data.is_empty() || args.actions.is_some() {
         return Err(Failure::Refused(format!(
@@ -148,13 +181,15 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<String, Failure> {
             names.join(", ")
         )));
     }
+    let prepare = |name: &&str| prepare(args, run, (Some(name), &names), &device);
+    let all = names.iter().map(prepare).collect::<Result<Vec<OfRun>, Failure>>()?;
     let mut lines = Vec::new();
-    for name in &names {
-        let out = args.out.join(name);
-        let (tested, market, rows) = one(args, run, (Some(name), &names), &out, &device)?;
-        lines.extend(match args.positions {
-            None => markets::line(name, &[market], tested),
-            Some(_) => markets::given(name, &market, rows, tested),
+    for (name, of_run) in names.iter().zip(&all) {
+        let tested = test(of_run, run, &args.out.join(name), &device)?;
+        let Prepared { market, window, positions, .. } = &of_run.prepared;
+        lines.extend(match positions {
+            None => markets::line(name, std::slice::from_ref(market), tested),
+            Some(_) => markets::given(name, market, window.rows.clone(), tested),
         });
     }
     let words = match &args.positions {
@@ -164,46 +199,60 @@ fn of_run(args: &BacktestArgs, run: &Path) -> Result<String, Failure> {
     markets::page(&args.out, &lines, &words, &text)
 }
 
-/// The test of one instrument of a run, by its name where it has one, into the folder `out`; its market and the tested rows.
-fn one(
+/// One instrument of a run.
+struct OfRun {
+    trained: TrainedRun,
+    prepared: Prepared,
+    /// A ledger whose actions are taken again, and its folder.
+    recorded: Option<(PathBuf, Ledger)>,
+}
+
+/// One instrument of a run, by its name where it has one.
+fn prepare(
     args: &BacktestArgs,
     run: &Path,
     (name, names): (Option<&str>, &[&str]),
-    out: &Path,
     device: &Device,
-) -> Result<(Tested, Market, Range<usize>), Failure> {
+) -> Result<OfRun, Failure> {
     let trained = TrainedRun::open(run, name)?;
     let recorded =
-        args.actions.as_deref().map(|path| Ok::<_, Failure>((path, read_ledger(path)?))).transpose()?;
-    let config = &trained.config;
+        args.actions.as_ref().map(|path| Ok::<_, Failure>((path.clone(), read_ledger(path)?))).transpose()?;
+    let config = trained.config.clone();
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
     }
-    let own = Market::prepare(load_own_bars(run, config)?, config)?;
+    let own = Market::prepare(load_own_bars(run, &config)?, &config)?;
     let (market, window) = if args.data.is_empty() {
         let window = TestWindow::test(&own);
         (own, window)
     } else {
-        let market = unseen(&args.data, config, &own)?;
+        let market = unseen(&args.data, &config, &own)?;
         let rows = market.splits.train.start..market.bars.len();
         (market, TestWindow { name: "other data".into(), rows })
     };
     if let Some((path, recorded)) = &recorded {
         check_same(recorded, path, &market, &window)?;
     }
-    let rows = window.rows.clone();
-    let backtest = Backtest::new(device, trained.dtype, config, &market, window)?;
-    if let Some(file) = &args.positions {
-        let of = config.market_name(0).map(|own| {
-            let alone = args.market.is_some() || names.len() == 1;
-            OfMarket { names, own, alone }
-        });
-        let positions = Positions::read(file, &market.bars, of)?;
-        let tested = positions::run(&backtest, &positions, out, Some(run), &trained.config_text)?;
-        return Ok((tested, market, rows));
+    let of = config.market_name(0).map(|own| {
+        let alone = args.market.is_some() || names.len() == 1;
+        OfMarket { names, own, alone }
+    });
+    let positions =
+        args.positions.as_deref().map(|file| Positions::read(file, &market.bars, of)).transpose()?;
+    let prepared = Prepared { config, dtype: trained.dtype, market, window, positions }.checked(device);
+    let prepared = prepared.map_err(|e| e.at_some(name))?;
+    Ok(OfRun { trained, prepared, recorded })
+}
+
+/// The test of one instrument of a run, into the folder `out`.
+fn test(x: &OfRun, run: &Path, out: &Path, device: &Device) -> Result<Tested, Failure> {
+    let OfRun { trained, prepared, recorded } = x;
+    let backtest = prepared.backtest(device)?;
+    if let Some(positions) = &prepared.positions {
+        return positions::run(&backtest, positions, out, Some(run), &trained.config_text);
     }
     let members = Chosen::after(&trained.saves, &trained.choices, trained.trials)?.on(&backtest)?;
-    let ledger = match &recorded {
+    let ledger = match recorded {
         None => members.run(&backtest)?,
         Some((path, recorded)) => {
             check_own(&members, &backtest, path, recorded)?;
@@ -211,7 +260,7 @@ fn one(
         }
     };
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
-    let (member, chosen) = chosen(config, &trained.choices);
+    let (member, chosen) = chosen(&trained.config, &trained.choices);
     let Written { text, baselines } = members.paper(&Paper {
         folder: out,
         run: Some(run),
@@ -222,7 +271,7 @@ fn one(
         folds: &[],
         config_text: &trained.config_text,
     })?;
-    Ok((Tested { text, ledger, member, chosen, baselines }, market, rows))
+    Ok(Tested { text, ledger, member, chosen, baselines })
 }
 
 /// Other bars for members that were trained on `own`.

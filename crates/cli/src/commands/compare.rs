@@ -1,9 +1,9 @@
 use super::{
-    open, place,
+    number, open, place,
     progress::Progress,
     source::{DataOptions, load_markets, resolve, take_files},
     stop,
-    train::{minutes, seed, size},
+    train::{minutes, size},
 };
 use crate::Failure;
 use clap::Args;
@@ -54,10 +54,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_parser = size)]
     size: Option<Size>,
     /// Seed of everything random
-    #[arg(long, allow_negative_numbers = true, value_parser = seed())]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::seed)]
     seed: Option<u64>,
     /// Epochs
-    #[arg(long, allow_negative_numbers = true)]
+    #[arg(long, allow_negative_numbers = true, value_parser = number::any::<u32>)]
     epochs: Option<u32>,
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto")]
@@ -71,13 +71,13 @@ pub(crate) struct CompareArgs {
     )]
     arms: Vec<Arm>,
     /// Members of every arm: a number, or ids from..to (to is left out)
-    #[arg(long, value_name = "N|A..B", default_value = "64", value_parser = members)]
+    #[arg(long, value_name = "N|A..B", default_value = "64", allow_negative_numbers = true, value_parser = members)]
     members: Range<u64>,
     /// Members that are trained at once; changes memory and time alone
-    #[arg(long, default_value = "32", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, default_value = "32", allow_negative_numbers = true, value_parser = number::whole(1..=4096_u32))]
     slice: u32,
     /// Epochs between two evaluations on the validation window
-    #[arg(long, value_name = "EPOCHS", default_value = "5", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "EPOCHS", default_value = "5", allow_negative_numbers = true, value_parser = number::whole(1..=u32::MAX))]
     every: u32,
     /// Minutes after which no further slice is begun; 0 only reports what is finished
     #[arg(long, allow_negative_numbers = true, value_parser = minutes)]

@@ -44,6 +44,7 @@ pub(crate) enum DataCommand {
 pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
     match command {
         DataCommand::Inspect { file, plot: page, how } => {
+            page.as_deref().map_or(Ok(()), check_unwritten)?;
             let files: Vec<String> = file.iter().cloned().collect();
             let config = resolve(None, None, &how.as_set())?;
             let mut bars = open_bars(&files, &config)?;

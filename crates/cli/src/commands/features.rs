@@ -1,5 +1,5 @@
 use super::{
-    place::write_new,
+    place::{check_unwritten, write_new},
     source::{DataOptions, load_bars, refuse_markets, resolve},
 };
 use crate::Failure;
@@ -35,6 +35,7 @@ pub(crate) fn run(args: &FeaturesArgs) -> Result<(), Failure> {
     let Some(out) = args.out.as_ref().filter(|_| !args.list) else {
         return say!("{}", document().trim_end());
     };
+    check_unwritten(out)?;
     let mut set: Vec<SetOption> = args.set.iter().map(|s| SetOption::new("--set", s, s)).collect();
     set.extend(args.how.as_set());
     let config = resolve(None, None, &set)?;

@@ -10,7 +10,7 @@ use crate::{
     Failure,
     tensorboard::{Events, Scores},
 };
-use foxhunt_backtest::{Agents, Backtest, BacktestError, TestWindow, recorded};
+use foxhunt_backtest::{Agents, Backtest, BacktestError, Ends, TestWindow, recorded};
 use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
@@ -152,7 +152,7 @@ fn returns_of(agents: &Agents<'_>, ids: &[u64], save: &Save) -> Result<Vec<f64>,
         }
         Ok(())
     })?;
-    Ok(ends.iter().map(|e| e.last as f64 / e.first as f64 - 1.0).collect())
+    Ok(ends.into_iter().map(Ends::total_return).collect())
 }
 
 /// Members on the validation window of each of their markets.

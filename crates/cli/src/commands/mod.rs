@@ -14,6 +14,7 @@ pub(crate) mod features;
 mod finish;
 mod folds;
 mod markets;
+mod number;
 pub(crate) mod place;
 mod positions;
 mod progress;

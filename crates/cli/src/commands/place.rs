@@ -86,17 +86,24 @@ pub(crate) fn check_new(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses a folder on whose path there is a file.
+/// Refuses a folder on whose path there is a file, or a link that leads nowhere.
 pub(crate) fn check_reachable(folder: &Path) -> Result<(), Failure> {
+    let wrong = |what: String| {
+        let what = format!("can't make the folder {}: {what}; name another folder", folder.display());
+        Err(Failure::Unusable(what))
+    };
     // The working folder, where the path's first part is not there yet, is one.
-    match folder.ancestors().find(|a| a.exists()) {
-        Some(file) if !file.is_dir() => Err(Failure::Unusable(format!(
-            "can't make the folder {}: {} is a file; name another folder",
-            folder.display(),
-            file.display()
-        ))),
+    match folder.ancestors().find(|a| a.symlink_metadata().is_ok()) {
+        Some(link) if !link.exists() => wrong(leads_nowhere(link)),
+        Some(file) if !file.is_dir() => wrong(format!("{} is a file", file.display())),
         _ => Ok(()),
     }
+}
+
+/// What is to be said of a link to something that isn't there.
+fn leads_nowhere(link: &Path) -> String {
+    let to = fs::read_link(link).map(|to| format!(" ({})", to.display())).unwrap_or_default();
+    format!("{} is a link to something that is not there{to}", link.display())
 }
 
 /// Writes a file that isn't there yet; it appears whole, by rename.
@@ -108,11 +115,18 @@ pub(crate) fn write_new(
     by_rename(path, write)
 }
 
-/// Refuses a file that is there already, before there is anything to write.
+/// Refuses a file that is there already or can't be, before there is anything to write.
 pub(crate) fn check_unwritten(path: &Path) -> Result<(), Failure> {
-    if path.exists() {
-        let what = format!("{} is there already: name another file, or remove it first", path.display());
-        return Err(Failure::Refused(what));
+    let at = path.display();
+    if path.symlink_metadata().is_ok() {
+        let what = if path.exists() { format!("{at} is there already") } else { leads_nowhere(path) };
+        return Err(Failure::Refused(format!("{what}: name another file, or remove it first")));
     }
-    Ok(())
+    match path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+        Some(folder) => Err(Failure::Unusable(format!(
+            "can't write {at}: there is no folder {}; make it first, or name another file",
+            folder.display()
+        ))),
+        None => Ok(()),
+    }
 }

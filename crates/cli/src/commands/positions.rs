@@ -7,9 +7,37 @@ use super::{
 use crate::Failure;
 use foxhunt_backtest::{Backtest, Exposures};
 use foxhunt_data::Positions;
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
-/// Runs the targets over the backtest's stretch and writes ledger and page.
+/// Targets before the first decision of a stretch, at its decisions, and after the last.
+fn counts(positions: &Positions, rows: &Range<usize>) -> [usize; 3] {
+    let (first, last) = (rows.start, rows.end - 1);
+    let before = positions.targets.iter().filter(|(row, _)| *row < first).count();
+    let after = positions.targets.iter().filter(|(row, _)| *row >= last).count();
+    [before, positions.targets.len() - before - after, after]
+}
+
+fn moment(backtest: &Backtest<'_>, row: usize) -> String {
+    foxhunt_data::show_moment(backtest.market().bars.close_ns[row])
+}
+
+/// Refuses targets of which none holds at any decision of the backtest's stretch.
+pub(crate) fn check(backtest: &Backtest<'_>, positions: &Positions) -> Result<(), Failure> {
+    let rows = &backtest.window().rows;
+    let [before, inside, _] = counts(positions, rows);
+    if inside > 0 || before > 0 {
+        return Ok(());
+    }
+    Err(Failure::Unusable(format!(
+        "{}: none of {} targets is set in time: decisions are made at the closes of {} to {}",
+        positions.name,
+        positions.targets.len(),
+        moment(backtest, rows.start),
+        moment(backtest, rows.end - 2)
+    )))
+}
+
+/// Runs the targets, which [`check`] let pass, over the backtest's stretch and writes ledger and page.
 pub(crate) fn run(
     backtest: &Backtest<'_>,
     positions: &Positions,
@@ -19,25 +47,13 @@ pub(crate) fn run(
 ) -> Result<Tested, Failure> {
     let rows = &backtest.window().rows;
     let (first, last) = (rows.start, rows.end - 1);
-    let before = positions.targets.iter().filter(|(row, _)| *row < first).count();
-    let after = positions.targets.iter().filter(|(row, _)| *row >= last).count();
-    let inside = positions.targets.len() - before - after;
-    let moment = |row: usize| foxhunt_data::show_moment(backtest.market().bars.close_ns[row]);
-    if inside == 0 && before == 0 {
-        return Err(Failure::Unusable(format!(
-            "{}: none of {} targets is set in time: decisions are made at the closes of {} to {}",
-            positions.name,
-            positions.targets.len(),
-            moment(first),
-            moment(last - 1)
-        )));
-    }
+    let [before, inside, after] = counts(positions, rows);
     if before + after > 0 {
         note!(
             "note: {before} targets of {} lie before the first decision at {} (the last of them holds there) and {after} after \
              the last",
             positions.name,
-            moment(first)
+            moment(backtest, first)
         );
     }
     let words = format!(

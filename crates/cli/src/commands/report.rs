@@ -82,9 +82,13 @@ pub(crate) fn read_metrics(run: &Path) -> Result<Vec<EpochReport>, Failure> {
     let path = run.join(METRICS);
     let text = place::read(&path)?;
     let line = |(number, line): (usize, &str)| {
-        serde_json::from_str(line)
-            .map_err(|e| foxhunt_core::plain_words(&e.to_string()))
-            .map_err(|e| Failure::Unusable(format!("{} line {}: {e}", path.display(), number + 1)))
+        serde_json::from_str(line).map_err(|e| foxhunt_core::plain_words(&e.to_string())).map_err(|e| {
+            let (file, run) = (path.display(), run.display());
+            Failure::Unusable(format!(
+                "{file} line {}: {e}; restore it with foxhunt train --resume {run}",
+                number + 1
+            ))
+        })
     };
     text.lines().enumerate().map(line).collect()
 }

@@ -1,6 +1,6 @@
 //! Configuration and data, as commands take them.
 
-use super::{place, setting::Setting};
+use super::{number, place, setting::Setting};
 use crate::Failure;
 use clap::Args;
 use foxhunt_checkpoint::RunFolder;
@@ -36,7 +36,7 @@ pub(crate) struct DataOptions {
     #[arg(long, value_name = "ORDER", value_parser = ["auto", "year-first", "day-first", "month-first"])]
     date_order: Option<String>,
     /// Length of a bar, seconds
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = number::whole(1..=u32::MAX))]
     bar_seconds: Option<u32>,
     /// Which symbol to read from a file of several
     #[arg(long, value_name = "NAME")]
@@ -209,10 +209,7 @@ pub(crate) fn own_config(run: &Path) -> Result<(Config, String), Failure> {
 pub(crate) fn load_markets(config: &Config) -> Result<Vec<Bars>, Failure> {
     let load = |market: usize| {
         let of = Config { data: config.data.of_market(market), ..config.clone() };
-        load_bars(&of.data.files, &of).map_err(|e| match config.market_place(market) {
-            Some(place) => e.at(&place),
-            None => e,
-        })
+        load_bars(&of.data.files, &of).map_err(|e| e.at_some(config.market_place(market).as_deref()))
     };
     (0..config.markets()).map(load).collect()
 }

@@ -1,6 +1,6 @@
 use super::{
-    finish::{Finish, Validation, finish},
-    open, place,
+    finish::{Finish, SELECTION, Validation, finish},
+    number, open, place,
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
@@ -8,8 +8,8 @@ use super::{
     stop,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
-use clap::{Args, builder::RangedU64ValueParser};
-use foxhunt_checkpoint::{Retention, RunFolder, Save, Status};
+use clap::Args;
+use foxhunt_checkpoint::{FINISHED, Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
 use foxhunt_train::{Config, EpochReport, Market, SetOption, Size, Trainer};
@@ -60,13 +60,13 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume")]
     rounding: Option<Rounding>,
     /// Members of the population
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<usize>)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::any::<usize>)]
     population: Option<usize>,
     /// Seed of everything random
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = seed())]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::seed)]
     seed: Option<u64>,
     /// Epochs
-    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = whole::<u32>)]
+    #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::any::<u32>)]
     epochs: Option<u32>,
     /// The run's folder, new or empty
     #[arg(long, value_name = "DIR", default_value = "runs/latest", conflicts_with = "resume")]
@@ -93,17 +93,10 @@ impl DTypeChoice {
 }
 
 pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
-    if s == "auto" { Ok(DTypeChoice(None)) } else { s.parse().map(|d| DTypeChoice(Some(d))) }
-}
-
-/// TOML's integers end at 2^63 - 1, and the seed must come back from the run's config.toml.
-pub(crate) fn seed() -> RangedU64ValueParser<u64> {
-    RangedU64ValueParser::new().range(0..=i64::MAX as u64)
-}
-
-/// A count. Which ones make sense is the configuration's to say.
-fn whole<T: std::str::FromStr>(s: &str) -> Result<T, String> {
-    s.parse().map_err(|_| "give a whole number, such as 30".to_owned())
+    if s == "auto" {
+        return Ok(DTypeChoice(None));
+    }
+    s.parse().map(|d| DTypeChoice(Some(d))).map_err(|_| format!("unknown dtype '{s}': use auto, bf16 or f32"))
 }
 
 pub(crate) fn minutes(s: &str) -> Result<Duration, String> {
@@ -128,7 +121,12 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {
-            let (folder, save) = RunFolder::open(path)?;
+            let chosen = path.join(SELECTION).exists();
+            if !chosen && path.join(FINISHED).exists() {
+                note!("note: {} has no {SELECTION}: the end of the run is done again", path.display());
+            }
+            let open = if chosen { RunFolder::open } else { RunFolder::open_unfinished };
+            let (folder, save) = open(path)?;
             for note in folder.notes() {
                 note!("note: {note}");
             }
@@ -236,12 +234,8 @@ impl Session {
         }
         let mut trainer = Trainer::on(&device, dtype, &config, &markets)?;
         if let (Some(save), Some(host)) = (resumable, host) {
-            let name = device_name(&device);
-            if host["device"].as_str().is_some_and(|d| d != name) {
-                note!(
-                    "note: saved on another device ({}): the run goes on, but not bit for bit",
-                    host["device"]
-                );
+            if let Some(other) = saved_elsewhere(&host, &device_name(&device)) {
+                note!("note: {other}");
             }
             let state = trainer.state().to_vec();
             save.load_state(trainer.runtime(), &state)?;
@@ -361,6 +355,26 @@ fn save(
     Ok(())
 }
 
+/// What is to be told where a state was saved on another device than this.
+fn saved_elsewhere(host: &Value, device: &str) -> Option<String> {
+    let saved = host["device"].as_str().filter(|saved| *saved != device)?;
+    Some(format!("saved on another device ({saved}): the run goes on, but not bit for bit"))
+}
+
 fn line(report: &EpochReport) -> Value {
     json!(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_device_is_named_as_it_calls_itself() {
+        let host = json!({ "epoch": 1, "device": "NVIDIA H200", "dtype": "bf16" });
+        let told = "saved on another device (NVIDIA H200): the run goes on, but not bit for bit";
+        assert_eq!(saved_elsewhere(&host, "CPU").as_deref(), Some(told));
+        assert_eq!(saved_elsewhere(&host, "NVIDIA H200"), None);
+        assert_eq!(saved_elsewhere(&json!({}), "CPU"), None);
+    }
 }

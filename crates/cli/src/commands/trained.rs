@@ -34,19 +34,23 @@ impl TrainedRun {
         let selection = run.join(SELECTION);
         if !selection.exists() {
             return Err(Failure::Refused(format!(
-                "{0} has not chosen its members yet: finish it with foxhunt train --resume {0}",
+                "{0} has no {SELECTION}, which names its chosen members: finish it with foxhunt train --resume {0}",
                 run.display()
             )));
         }
         let damaged = |what: String| {
-            let file = selection.display();
-            Failure::Unusable(format!("{file} is not as foxhunt wrote it ({what}): restore it from a copy"))
+            Failure::Unusable(format!(
+                "{} is not as foxhunt wrote it ({what}): restore it from a copy, or remove it and make it again with foxhunt train \
+                 --resume {}",
+                selection.display(),
+                run.display()
+            ))
         };
         let mut choices: Vec<Choice> = serde_json::from_str(&read(&selection)?)
             .map_err(|e| damaged(foxhunt_core::plain_words(&e.to_string())))?;
         let ids = config.member_ids();
         if !choices.iter().map(|c| c.member).eq(ids.iter().copied()) {
-            return Err(damaged(format!("it must name the members {ids:?}")));
+            return Err(damaged(format!("it must name the members {}", list(ids))));
         }
         let config = narrowed(run, config, market)?;
         let own = config.member_ids();
@@ -76,6 +80,11 @@ impl TrainedRun {
     pub(crate) fn weights(&self) -> Result<Vec<NamedTensors>, Failure> {
         self.choices.iter().map(|c| self.saved_weights(c)).collect()
     }
+}
+
+/// Members' ids as words.
+pub(super) fn list(ids: impl IntoIterator<Item = u64>) -> String {
+    ids.into_iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// The configuration of one instrument of a run.

@@ -1,5 +1,5 @@
 use super::{
-    open,
+    number, open,
     source::{load_bars, load_own_bars},
     train::{DTypeChoice, dtype},
     trained::TrainedRun,
@@ -47,10 +47,10 @@ pub(crate) struct KnownArgs {
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(markets().iter().map(|k| k.name)))]
     market: Option<String>,
     /// Epochs of each training, instead of the check's own
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::whole(1..=1_000_000_u32))]
     epochs: Option<u32>,
     /// Seed of paths and members
-    #[arg(long, default_value = "1")]
+    #[arg(long, default_value = "1", allow_negative_numbers = true, value_parser = number::seed)]
     seed: u64,
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto")]

@@ -4,6 +4,8 @@
 //! overflow, and rounds to no zero that would mean something else.
 
 use super::{Config, Cost, FeaturesConfig, Size, markets, walk_forward};
+use crate::TrainError;
+use foxhunt_env::ACCOUNT_FEATURES;
 use std::collections::BTreeSet;
 
 /// A number of the configuration.
@@ -19,6 +21,11 @@ pub(super) struct Number {
 /// The range of a number, by its key.
 pub(super) fn range(key: &str) -> Option<Number> {
     numbers(&Config::of(Size::Small)).into_iter().find(|n| n.key == key)
+}
+
+/// Whether a count is in the range of its key, so that it can be suggested.
+fn may_be(key: &str, count: usize) -> bool {
+    range(key).is_none_or(|r| (r.low..=r.high).contains(&(count as f64)))
 }
 
 impl Number {
@@ -50,6 +57,39 @@ pub(super) fn ranges(config: &Config) -> Result<(), String> {
     numbers(config).iter().try_for_each(Number::check)
 }
 
+/// Inputs of a network, at most: the device's integers hold more, and no run could use them.
+const MOST_INPUTS: usize = 1 << 16;
+
+impl Config {
+    /// Refuses a network with fewer inputs than so many features of every bar in sight, and the account's, need.
+    ///
+    /// # Errors
+    /// What is too few, and what would do.
+    pub(crate) fn check_inputs(&self, features: usize) -> Result<(), TrainError> {
+        let n = &self.network;
+        let needed = n.lookback * features + ACCOUNT_FEATURES;
+        if needed <= n.inputs {
+            return Ok(());
+        }
+        let least = needed.next_multiple_of(64);
+        let fix = match (MOST_INPUTS - ACCOUNT_FEATURES) / features {
+            _ if least <= MOST_INPUTS => format!("use {least}, or a shorter network.lookback"),
+            0 => format!("{MOST_INPUTS} are the most, so use fewer features"),
+            most => format!(
+                "{MOST_INPUTS} are the most, so use a network.lookback of up to {most}, or fewer features"
+            ),
+        };
+        Err(TrainError::Config {
+            place: "network.inputs".into(),
+            what: format!(
+                "{} inputs are too few for {} bars of {features} features and {ACCOUNT_FEATURES} of the account, together {needed}: \
+                 {fix}",
+                n.inputs, n.lookback
+            ),
+        })
+    }
+}
+
 fn numbers(c: &Config) -> Vec<Number> {
     let number = |key, value: f64, low: f64, high: f64| Number { key, value, or_zero: false, low, high };
     let or_zero = |key, value: f64, low: f64, high: f64| Number { key, value, or_zero: true, low, high };
@@ -71,7 +111,7 @@ fn numbers(c: &Config) -> Vec<Number> {
         number("data.walk_forward.purge_bars", d.walk_forward.purge_bars as f64, -1.0, 1_000_000.0),
         count("data.walk_forward.embargo_bars", d.walk_forward.embargo_bars, 0, 1_000_000),
         count("network.lookback", n.lookback, 1, 4096),
-        count("network.inputs", n.inputs, 16, 1 << 16),
+        count("network.inputs", n.inputs, 16, MOST_INPUTS as u32),
         // A layer norm and a softmax hold 4,096 columns.
         count("network.trunk[0]", n.trunk[0], 8, 4096),
         count("network.trunk[1]", n.trunk[1], 8, 4096),
@@ -156,18 +196,53 @@ fn fit(c: &Config) -> Result<(), String> {
     })?;
     for (key, value) in [("learn.collect", l.collect), ("learn.replay", l.replay)] {
         must(value.is_multiple_of(l.envs), &|| {
-            let near = value.next_multiple_of(l.envs);
+            let above = value.next_multiple_of(l.envs);
+            let near = if may_be(key, above) { above } else { above - l.envs };
             format!("{key} is {value}: it must be a multiple of learn.envs ({}), such as {near}", l.envs)
         })?;
     }
     must(l.replay / l.envs >= l.n_step, &|| {
+        let least = l.n_step * l.envs;
+        let fix = match may_be("learn.replay", least) {
+            true => format!("use at least {least}"),
+            false => "lower learn.n_step or learn.envs".into(),
+        };
         format!(
-            "learn.replay is {}: it must hold learn.n_step ({}) transitions of each of the {} environments, so be at \
-             least {}",
-            l.replay,
-            l.n_step,
-            l.envs,
-            l.n_step * l.envs
+            "learn.replay is {}: it must hold learn.n_step ({}) transitions of each of the {} environments: {fix}",
+            l.replay, l.n_step, l.envs
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a message says to use can be used.
+    #[test]
+    fn suggestions_are_in_their_ranges() {
+        let config = |set: &[&str]| {
+            let set: Vec<String> = set.iter().map(|s| (*s).to_owned()).collect();
+            Config::resolve(None, None, &set)
+        };
+        let inputs = |lookback: usize| {
+            let c = config(&[&format!("network.lookback={lookback}")]).unwrap();
+            c.check_inputs(24).unwrap_err().to_string()
+        };
+        assert!(inputs(3).contains("together 85: use 128, or a shorter"), "{}", inputs(3));
+        assert!(inputs(3000).contains("65536 are the most, so use a network.lookback of up to 2730"));
+        let most = config(&["network.lookback=2730", "network.inputs=65536"]).unwrap();
+        assert!(most.check_inputs(24).is_ok() && most.check_inputs(25).is_err());
+        let none = Config::of(Size::Small).check_inputs(70_000).unwrap_err().to_string();
+        assert!(none.contains("use fewer features"), "{none}");
+
+        let refused = |set: &[&str]| config(set).unwrap_err().to_string();
+        let near = refused(&["learn.envs=3", "learn.collect=268435456", "learn.replay=3072"]);
+        assert!(near.contains("such as 268435455"), "{near}");
+        let replay =
+            ["learn.envs=1048576", "learn.n_step=1000", "learn.collect=1048576", "learn.replay=1048576"];
+        assert!(refused(&replay).contains("lower learn.n_step or learn.envs"));
+        let replay = refused(&["learn.envs=64", "learn.n_step=4", "learn.replay=128"]);
+        assert!(replay.contains("use at least 256"), "{replay}");
+    }
 }

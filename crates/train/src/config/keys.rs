@@ -265,30 +265,38 @@ pub(super) fn nearest_of<'a>(names: impl IntoIterator<Item = &'a str>, wrong: &s
         .map(|(_, name)| name)
 }
 
-/// The line, from 1, in which a text of TOML gives a key, or an element of a list such as `data.markets[1]`; nothing where it
-/// doesn't.
+/// The line, from 1, in which a text of TOML gives a key, such as `learn.gamma` or `data.markets[1].files`; of a table in a list
+/// that of its begin where it doesn't give the key itself. Nothing where the text doesn't.
 pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
     let line = |at: usize| Some(1 + text[..at].matches('\n').count());
     let table = toml::de::DeTable::parse(text).ok()?;
     let mut table = table.get_ref();
+    // Where a table in a list begins, which everything in it can be found by.
+    let mut element = None;
     let mut parts = key.split('.').peekable();
     while let Some(part) = parts.next() {
         let (part, index) = match part.strip_suffix(']').and_then(|p| p.split_once('[')) {
             Some((part, index)) => (part, index.parse::<usize>().ok()),
             None => (part, None),
         };
-        let (name, value) = table.iter().find(|(name, _)| name.get_ref() == part)?;
+        let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == part) else {
+            return element;
+        };
         match value.get_ref() {
             toml::de::DeValue::Table(inside) if parts.peek().is_some() => table = inside,
             toml::de::DeValue::Array(list) => {
-                let element = index.and_then(|k| list.get(k));
-                return line(element.map_or(name.span().start, |e| e.span().start));
+                let Some(own) = index.and_then(|k| list.get(k)) else { return line(name.span().start) };
+                element = line(own.span().start);
+                match own.get_ref() {
+                    toml::de::DeValue::Table(inside) if parts.peek().is_some() => table = inside,
+                    _ => return element,
+                }
             }
             _ if parts.peek().is_none() => return line(name.span().start),
-            _ => return None,
+            _ => return element,
         }
     }
-    None
+    element
 }
 
 #[cfg(test)]
@@ -383,6 +391,20 @@ mod tests {
         assert_eq!((line("seed"), line("learn.gamma"), line("data.files")), (Some(1), Some(4), Some(7)));
         assert_eq!((line("data.symbol"), line("data"), line("learn.tau")), (Some(10), Some(6), None));
         assert_eq!(line_of("learn.gamma = 1", "learn.gamma"), Some(1));
+        let list = "[data]\n[[data.markets]]\nname = 'a'\n\n[[data.markets]]\nname = 'b'\nmarket = {\n  leverage = 2\n}\n";
+        for (key, at) in [
+            ("[0]", 2),
+            ("[0].name", 3),
+            ("[0].files", 2),
+            ("[1]", 5),
+            ("[1].name", 6),
+            ("[1].market", 7),
+            ("[1].market.leverage", 8),
+            ("[1].market.ruin", 5),
+            ("[7].name", 2),
+        ] {
+            assert_eq!(line_of(list, &format!("data.markets{key}")), Some(at), "{key}");
+        }
         assert_eq!(line_of("not toml", "seed"), None);
     }
 

@@ -1,8 +1,8 @@
 //! Several instruments in one run: what each is called, which files it is in, and which members are its own.
 
 use super::{
-    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, MarketConfig, Policy, Stamps, check, keys, set_key,
-    walk_forward::MAX_FOLDS,
+    Config, DataConfig, Dates, DecimalMarks, FOLD_IDS, MarketConfig, Policy, Stamps, check, keys, mistyped,
+    set_key, walk_forward::MAX_FOLDS,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -303,6 +303,9 @@ pub(super) fn check_keys(table: &toml::Table) -> Result<(), String> {
                 "data.markets[{index}]: market is {value}: it must be a table of keys, such as {{leverage = 2}}"
             ));
         }
+        own.clone()
+            .try_into::<MarketData>()
+            .map_err(|e| format!("data.markets[{index}]: {}", mistyped(&e)))?;
     }
     Ok(())
 }
@@ -534,7 +537,7 @@ mod tests {
         assert!(none.contains("no instruments are listed"), "{none}");
         let error = of("[[data.markets]]\nfiles = ['a.csv']\nmarket = 3").unwrap_err();
         assert!(
-            error.contains("a.toml, line 1: data.markets[0]: market is 3: it must be a table"),
+            error.contains("a.toml, line 3: data.markets[0]: market is 3: it must be a table"),
             "{error}"
         );
     }
@@ -570,21 +573,29 @@ mod tests {
         for (keys, words) in [
             (
                 "fils = ['b.csv']",
-                "a.toml, line 4: data.markets[1]: there is no key 'fils': did you mean files?",
+                "a.toml, line 5: data.markets[1]: there is no key 'fils': did you mean files?",
             ),
             ("name = 'b'", "a.toml, line 4: data.markets[1].files is empty"),
-            ("files = ['x/a.csv']", "data.markets[1].name is a, as is data.markets[0]'s"),
-            ("files = ['b.csv']\nname = 'A'", "data.markets[1].name is A, as is data.markets[0]'s"),
+            ("files = ['x/a.csv']", "line 4: data.markets[1].name is a, as is data.markets[0]'s"),
+            ("files = ['b.csv']\nname = 'A'", "line 6: data.markets[1].name is A, as is data.markets[0]'s"),
             (
                 "files = ['b.csv']\nname = 'a/b'",
-                "line 4: data.markets[1].name: 'a/b' can't be a folder's name",
+                "line 6: data.markets[1].name: 'a/b' can't be a folder's name",
             ),
             ("files = ['b.csv']\nname = '..'", "can't be a folder's name"),
             ("files = ['b.csv']\nname = 'fold_1'", "could be taken for the run's own files"),
             ("files = ['b.csv']\nname = 'Lock'", "could be taken for the run's own files"),
-            ("files = ['b.csv']\nbar_seconds = -1", "data.markets[1]: data.bar_seconds is -1"),
-            ("files = ['b.csv']\nstamps = 'x'", "unknown variant `x`"),
-            ("files = 'b.csv'", "a.toml, line 2: data.markets"),
+            ("files = ['b.csv']\nbar_seconds = -1", "line 6: data.markets[1]: data.bar_seconds is -1"),
+            ("files = ['b.csv']\nstamps = 'x'", "line 6: data.markets[1]: stamps: unknown variant `x`"),
+            ("name = 'b'\nfiles = 'b.csv'", "line 6: data.markets[1]: files: "),
+            (
+                "files = ['b.csv']\nmarket = {\n  leverage = 2000\n}",
+                "line 7: data.markets[1]: market.leverage is 2000: it must be",
+            ),
+            (
+                "files = ['b.csv']\n[data.markets.market]\nstop = 2",
+                "line 7: data.markets[1]: there is no key 'market.stop'",
+            ),
         ] {
             let error = of(&market(keys)).unwrap_err();
             assert!(error.contains(words), "{keys}: {error}");

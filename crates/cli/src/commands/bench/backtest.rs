@@ -10,10 +10,10 @@ use foxhunt_bench::{BacktestBench, BacktestResult, Network};
   foxhunt bench backtest --members 1,32 --json")]
 pub(crate) struct BacktestArgs {
     /// Members, each with a policy of its own
-    #[arg(long, value_delimiter = ',', default_value = "1,32,256", value_parser = count(4096))]
+    #[arg(long, value_delimiter = ',', default_value = "1,32,256", allow_negative_numbers = true, value_parser = count(4096))]
     members: Vec<usize>,
     /// Bars that each decides at: 4096 on a GPU and 512 on a CPU if left out
-    #[arg(long, value_parser = count(1 << 20))]
+    #[arg(long, allow_negative_numbers = true, value_parser = count(1 << 20))]
     bars: Option<usize>,
     /// Whose policy: peers, bench or small
     #[arg(long, value_delimiter = ',', default_value = "bench")]

@@ -1,6 +1,6 @@
 use super::{Bench, Common, count};
-use crate::Failure;
-use clap::{Args, value_parser};
+use crate::{Failure, commands::number::whole};
+use clap::Args;
 use foxhunt_bench::{CollectBench, CollectResult, Network};
 
 /// Time a decision of many environments: policy forward, choice of actions, all trade physics, store of the transition
@@ -12,19 +12,19 @@ use foxhunt_bench::{CollectBench, CollectResult, Network};
   foxhunt bench collect --envs 64 --json")]
 pub(crate) struct CollectArgs {
     /// Environments of a member: 8192,65536 on a GPU and 64,1024 on a CPU if left out
-    #[arg(long, value_delimiter = ',', value_parser = count(1 << 20))]
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true, value_parser = count(1 << 20))]
     envs: Vec<usize>,
     /// Population sizes
-    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = count(4096))]
+    #[arg(long, value_delimiter = ',', default_value = "1", allow_negative_numbers = true, value_parser = count(4096))]
     population: Vec<usize>,
     /// Whose policy: peers (128 inputs, trunk 256-256, as in bench/peers), bench or small
     #[arg(long, value_delimiter = ',', default_value = "peers,bench")]
     network: Vec<Network>,
     /// Bars of the market: 2^20 on a GPU and 2^15 on a CPU if left out
-    #[arg(long, value_parser = count(1 << 24))]
+    #[arg(long, allow_negative_numbers = true, value_parser = count(1 << 24))]
     bars: Option<usize>,
     /// Decisions of one timing: 64 on a GPU and 8 on a CPU if left out. Timings: 15 and 5
-    #[arg(long, value_parser = value_parser!(u32).range(1..=4096))]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole(1..=4096_u32))]
     steps: Option<u32>,
     #[command(flatten)]
     common: Common,

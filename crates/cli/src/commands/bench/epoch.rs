@@ -16,13 +16,13 @@ pub(crate) struct EpochArgs {
     #[arg(long, value_delimiter = ',', value_parser = train::size)]
     size: Vec<Size>,
     /// Population sizes
-    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = count(4096))]
+    #[arg(long, value_delimiter = ',', default_value = "1", allow_negative_numbers = true, value_parser = count(4096))]
     population: Vec<usize>,
     /// A key of the configuration, over the size's: learn.updates=64
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Bars of the market: 2^18 on a GPU and 2^15 on a CPU if left out
-    #[arg(long, value_parser = count(1 << 24))]
+    #[arg(long, allow_negative_numbers = true, value_parser = count(1 << 24))]
     bars: Option<usize>,
     #[command(flatten)]
     common: Common,

@@ -10,10 +10,10 @@ use foxhunt_bench::{MachineBench, MachineResult};
   foxhunt bench machine --device cpu --copy 64 --matrix 512")]
 pub(crate) struct MachineArgs {
     /// MiB of the buffer that is copied: 1024 on a GPU and 256 on a CPU if left out
-    #[arg(long, value_parser = count(1 << 16))]
+    #[arg(long, allow_negative_numbers = true, value_parser = count(1 << 16))]
     copy: Option<usize>,
     /// Rows, columns and inner dimension of the product: 8192 on a GPU and 1024 on a CPU if left out
-    #[arg(long, value_parser = count(1 << 15))]
+    #[arg(long, allow_negative_numbers = true, value_parser = count(1 << 15))]
     matrix: Option<usize>,
     #[command(flatten)]
     common: Common,

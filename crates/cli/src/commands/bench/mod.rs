@@ -6,9 +6,9 @@ mod epoch;
 mod machine;
 mod step;
 
-use super::open;
+use super::{number::whole, open};
 use crate::Failure;
-use clap::{Args, Subcommand, builder::RangedU64ValueParser, value_parser};
+use clap::{Args, Subcommand};
 use foxhunt_bench::{Machine, MachineBench, Outcome, Setting, header, json, row};
 use foxhunt_core::DType;
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
@@ -41,7 +41,7 @@ pub(super) struct Common {
     #[arg(long)]
     tf32: bool,
     /// Timings, of which the median is reported
-    #[arg(long, value_parser = value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole(1..=1_000_000_u32))]
     repetitions: Option<u32>,
     /// Print JSON, one object a line
     #[arg(long)]
@@ -62,6 +62,11 @@ impl Bench {
         device.set_tf32(common.tf32);
         let dtypes =
             if common.dtype.is_empty() { vec![training_dtype(&device)] } else { common.dtype.clone() };
+        if common.tf32 && !device.is_cuda() {
+            note!("note: --tf32 changes nothing on a CPU");
+        } else if common.tf32 && !dtypes.contains(&DType::F32) {
+            note!("note: --tf32 changes nothing in bf16: add --dtype f32");
+        }
         let setting = Setting::of(&device, common.tf32);
         if !common.json {
             say!("{device}{}", if setting.tf32 { ", F32 products in TF32" } else { "" })?;
@@ -87,8 +92,8 @@ impl Bench {
     }
 }
 
-fn count(most: u64) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=most)
+fn count(most: usize) -> impl Fn(&str) -> Result<usize, String> + Clone + Send + Sync {
+    whole(1..=most)
 }
 
 pub(crate) fn run(command: &BenchCommand) -> Result<(), Failure> {

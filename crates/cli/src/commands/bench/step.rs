@@ -1,6 +1,6 @@
 use super::{Bench, Common, count};
-use crate::Failure;
-use clap::{Args, builder::RangedU64ValueParser, value_parser};
+use crate::{Failure, commands::number::whole};
+use clap::Args;
 use foxhunt_bench::{Soak, SoakResult, StepBench, StepMemory, StepResult, step_shape};
 use foxhunt_core::DType;
 use foxhunt_kernels::fused::DqnKernels;
@@ -13,16 +13,16 @@ use foxhunt_kernels::fused::DqnKernels;
   foxhunt bench step --memory --json")]
 pub(crate) struct StepArgs {
     /// Batch sizes
-    #[arg(long, value_delimiter = ',', default_value = "512,4096,16384", value_parser = count(1 << 20))]
+    #[arg(long, value_delimiter = ',', default_value = "512,4096,16384", allow_negative_numbers = true, value_parser = count(1 << 20))]
     batch: Vec<usize>,
     /// Population sizes
-    #[arg(long, value_delimiter = ',', default_value = "1", value_parser = count(4096))]
+    #[arg(long, value_delimiter = ',', default_value = "1", allow_negative_numbers = true, value_parser = count(4096))]
     population: Vec<usize>,
     /// Rows of the replay: 2^20 on a GPU and 2^16 on a CPU if left out
-    #[arg(long, value_parser = RangedU64ValueParser::<usize>::new().range(2..=1 << 26))]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole(2..=1_usize << 26))]
     rows: Option<usize>,
     /// Steps of one timing: 20 on a GPU and 3 on a CPU if left out. Timings: 30 and 5
-    #[arg(long, value_parser = value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_negative_numbers = true, value_parser = whole(1..=1_000_000_u32))]
     steps: Option<u32>,
     /// Time the plan's span of operations where a fused step exists
     #[arg(long)]
@@ -34,7 +34,7 @@ pub(crate) struct StepArgs {
     #[arg(long, conflicts_with_all = ["steps", "repetitions"])]
     memory: bool,
     /// Take so many steps instead, and fail if one allocates, copies, waits for the device or leaves memory behind
-    #[arg(long, value_name = "STEPS", conflicts_with_all = ["steps", "repetitions", "memory"], value_parser = value_parser!(u32).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "STEPS", conflicts_with_all = ["steps", "repetitions", "memory"], allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000_u32))]
     soak: Option<u32>,
     #[command(flatten)]
     common: Common,
@@ -42,6 +42,9 @@ pub(crate) struct StepArgs {
 
 pub(super) fn run(args: &StepArgs) -> Result<(), Failure> {
     let bench = Bench::open(&args.common)?;
+    if args.mma {
+        check_mma(&bench)?;
+    }
     if args.soak.is_some() {
         bench.header::<SoakResult>()?;
     } else if !args.memory {
@@ -66,13 +69,29 @@ pub(super) fn run(args: &StepArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses what the fused step of `--mma` does not run on: a time of the span under its name would mislead.
+fn check_mma(bench: &Bench) -> Result<(), Failure> {
+    let (device, shape) = (&bench.device, step_shape());
+    let Some(dtype) = bench.dtypes.iter().find(|d| !DqnKernels::Mma.run_on(device, **d, &shape)) else {
+        return Ok(());
+    };
+    Err(Failure::Refused(match dtype {
+        DType::F32 if DqnKernels::Mma.exist_on(device) => {
+            "--mma in f32 needs products in TF32: add --tf32, or leave --mma out".into()
+        }
+        _ => format!(
+            "--mma needs an NVIDIA GPU of Ampere or later, and the device is {device}: name one with --device, or leave --mma out"
+        ),
+    }))
+}
+
 impl StepArgs {
     fn size(&self, bench: &Bench, dtype: DType, (population, batch): (usize, usize)) -> StepBench {
         let (device, shape) = (&bench.device, step_shape());
         let gpu = device.is_cuda();
         let kernels = match (self.span, self.mma) {
             (true, _) => None,
-            (_, true) => Some(DqnKernels::Mma).filter(|k| k.run_on(device, dtype, &shape)),
+            (_, true) => Some(DqnKernels::Mma),
             _ => DqnKernels::of(device, dtype, &shape),
         };
         StepBench {
