@@ -74,14 +74,15 @@ pub(crate) fn picked(
     ]
 }
 
-/// Bytes and operations of one decision of all environments of a trainer.
+/// Bytes and operations of one run of the program `collect` of a trainer, which takes
+/// [`Trainer::decisions_of_a_run`] of all environments.
 pub(crate) fn collect_work(
     trainer: &Trainer,
     config: &Config,
     dtype: DType,
 ) -> Result<crate::Work, BenchError> {
     let env = trainer.environments();
-    let count = config.learn.envs * config.population;
+    let count = config.learn.envs * config.population * trainer.decisions_of_a_run();
     let features = env.view(Buffer::Features).ld;
     let mut all = picked(features, dtype, config.network.lookback, count).to_vec();
     // A row of the ring.
@@ -117,10 +118,14 @@ impl CollectBench {
         let config = self.config();
         let market = Market::prepare(random_walk(self.bars), &config)?;
         let mut trainer = Trainer::new(device, self.dtype, &config, &market)?;
-        let program = trainer.runtime().program("collect")?;
-        program.run(self.steps)?;
-        let timing = Timing::of(program.time_us(self.steps, self.repetitions)?);
-        let rate = Rate::new(collect_work(&trainer, &config, self.dtype)?, timing.us, machine);
+        let [(name, times), _] = trainer.programs();
+        let program = trainer.runtime().program(name)?;
+        program.run(times)?;
+        let decisions = trainer.decisions_of_a_run();
+        let us = program.time_us(times, self.repetitions)?;
+        let timing = Timing::of(us.into_iter().map(|us| us / decisions as f64).collect());
+        let work = collect_work(&trainer, &config, self.dtype)?.part(decisions as u64);
+        let rate = Rate::new(work, timing.us, machine);
         let episodes = trainer.close_epoch()?.iter().map(|r| r.episodes).sum();
         Ok(CollectResult {
             envs: self.envs,

@@ -94,9 +94,9 @@ impl EpochBench {
             learn.push(learned - collected);
         }
         let timing = Timing::of(whole);
-        let decisions = (l.collect / l.envs) as u64;
-        let all = collect_work(&trainer, config, self.dtype)?.times(decisions)
-            + learn_work(&trainer, config, self.dtype)?.times(l.updates as u64);
+        let [collects, learns] = trainer.programs().map(|(_, times)| u64::from(times));
+        let all = collect_work(&trainer, config, self.dtype)?.times(collects)
+            + learn_work(&trainer, config, self.dtype)?.times(learns);
         Ok(EpochResult {
             size: self.size.clone(),
             population: config.population,

@@ -30,6 +30,12 @@ impl Work {
     pub fn times(self, n: u64) -> Self {
         Work { bytes: self.bytes * n, operations: self.operations * n }
     }
+
+    /// One of the `n` equal parts of it.
+    #[must_use]
+    pub fn part(self, n: u64) -> Self {
+        Work { bytes: self.bytes / n, operations: self.operations / n }
+    }
 }
 
 impl Add for Work {

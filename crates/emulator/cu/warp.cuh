@@ -33,6 +33,12 @@ FN float get_shared_float(u32 at) { return from_bits(get_shared(at)); }
 FN void put_shared2(u32 at, float x, float y) { emulated_shared(at, 8); put_shared_float(at, x); put_shared_float(at + 4, y); }
 struct Float2 { float x, y; };
 FN Float2 get_shared2(u32 at) { const u32* const p = (const u32*)emulated_shared(at, 8); return {from_bits(p[0]), from_bits(p[1])}; }
+template<class T> FN T& in_shared(u32 at) { emulated_shared(at + sizeof(T) - 4, 4); return *(T*)emulated_shared(at, 4); }
+FN real* pack_in_shared(u32 at) {
+  real* const p = (real*)emulated_shared(at, 16);
+  for (u32 i = 0; i < 16; i += 4) emulated_wrote(at + i);
+  return p;
+}
 FN void add_shared(u32 at, u32 x) { put_shared(at, get_shared(at) + x); }  // no other thread runs in between
 FN void barrier(int id, int threads) { emulated_barrier((u32)id, (u32)threads); }
 FN void __syncthreads() { emulated_barrier(0, 0); }
@@ -68,8 +74,8 @@ template<int N> FN void clear(float (&d)[N]) { for (int i = 0; i < N; ++i) d[i] 
 FN float flushed(float x) { return __builtin_fabsf(x) < 1.17549435e-38f ? 0.f : x; }
 FN float exp2_fast(float x) { return flushed(__builtin_exp2f(flushed(x))); }
 FN float log2_fast(float x) { return __builtin_log2f(flushed(x)); }
-FN float larger(float x, float y) { return x != x ? y : y != y ? x : x > y ? x : y; }
-FN float smaller(float x, float y) { return x != x ? y : y != y ? x : x < y ? x : y; }
+FN float max_(float x, float y) { return x != x ? y : y != y ? x : x > y ? x : y; }
+FN float min_(float x, float y) { return x != x ? y : y != y ? x : x < y ? x : y; }
 FN int nearest_int(float x) {
   if (x != x) return 0;
   return x >= 2147483648.f ? 2147483647 : x <= -2147483648.f ? -2147483647 - 1 : (int)__builtin_rintf(x);

@@ -8,6 +8,7 @@ use foxhunt_kernels::{
         EnvAct, EnvBoltzmann, EnvStep, ReplayGather, Tables as TableViews, env_act_greedy, env_act_q,
         env_boltzmann, env_observe, env_reset, env_step, env_step_greedy, replay_advance, replay_gather,
     },
+    fused::{DqnCollect, DqnNet, DqnShape, dqn_collect},
 };
 use std::sync::Arc;
 
@@ -265,6 +266,32 @@ impl Environments {
         let step = EnvStep { actions: greedy, ..self.stepping() };
         let (exploration, chosen) = (self.view(Buffer::Exploration), self.view(Buffer::Actions));
         Ok(Command::Launch(env_step_greedy(self.dtype, self.members, &step, exploration, chosen)?))
+    }
+
+    /// [`Environments::observe`], greedy acting by a network and [`Environments::step_greedy`], `decisions` times in one launch:
+    /// on a Hopper GPU in BF16. `mean` is minus the mean of the units of the net's head. [`Buffer::Observation`] stays as it is.
+    /// `most_blocks` as [`DqnCollect::most_blocks`] has it.
+    ///
+    /// # Errors
+    /// A network of other inputs or actions, or that the kernel is not written for.
+    pub fn collect(
+        &self,
+        shape: &DqnShape,
+        (online, mean): (DqnNet<'_>, &View),
+        decisions: usize,
+        most_blocks: Option<usize>,
+    ) -> Result<Command, EnvError> {
+        let collect = DqnCollect {
+            online,
+            mean,
+            step: self.stepping(),
+            exploration: self.view(Buffer::Exploration),
+            features: self.view(Buffer::Features),
+            lookback: self.shape.lookback,
+            decisions,
+            most_blocks,
+        };
+        Ok(Command::Launch(dqn_collect(self.members, shape, &collect)?))
     }
 
     /// Draws [`Buffer::Indices`] uniformly, writes s, s', a, R and discounts of them, and counts the draw.

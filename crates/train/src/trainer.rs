@@ -10,7 +10,7 @@ use foxhunt_env::{
     Buffer, Environments, FeatureId, MemberSpec, Shape, Tables, Tally, exploration, temperature,
 };
 use foxhunt_kernels::{
-    fused::{ACTING_BLOCKS, DqnKernels},
+    fused::{ACTING_BLOCKS, DqnKernels, collects_fast},
     loss::{HeadShape, LossTotal},
     optim::{AdamSettings, Hyper, OptimiserState},
 };
@@ -72,6 +72,8 @@ pub struct Trainer {
     total: Tensor,
     tally: Tensor,
     state: Vec<Tensor>,
+    /// Of every environment, in a run of the program `collect`.
+    decisions: usize,
     epoch: u32,
 }
 
@@ -215,21 +217,32 @@ impl Trainer {
         plan.run_foreign("env.reset", &[], &[envs, tally], fixed(vec![env.reset()?]));
 
         plan.program("collect");
-        plan.run_foreign("env.observe", &[envs], &[observation], fixed(vec![env.observe()?]));
         let fused = fused_kernels(config, device, dtype, &net);
-        if l.explore == Explore::Boltzmann {
-            acting::boltzmann(&mut plan, &net, &env, (envs, observation, actions))?;
-            plan.run_foreign("env.step", &[envs, actions], &[envs, ring, tally], fixed(vec![env.step()?]));
+        let mut decisions = 1;
+        let by_hopper = fused == Some(DqnKernels::Hopper);
+        if by_hopper && l.explore == Explore::Epsilon && collects_fast(l.envs, members) {
+            decisions = acting::decisions_of_a_launch(l.collect / l.envs);
+            acting::collect_fused(&mut plan, &net, &env, decisions, [envs, ring, tally, actions]);
         } else {
-            let greedy = if fused == Some(DqnKernels::Hopper) {
-                net.act_fused(&mut plan, "act", observation, ACTING_BLOCKS)?
-            } else {
-                net.act(&mut plan, "act", observation)?.1
-            };
-            let stepping = Rc::clone(&env);
-            plan.run_foreign("env.step", &[envs, greedy], &[envs, ring, tally, actions], move |cx| {
-                Ok(vec![stepping.step_greedy(cx.view(greedy)).map_err(in_plan)?])
-            });
+            plan.run_foreign("env.observe", &[envs], &[observation], fixed(vec![env.observe()?]));
+            match l.explore {
+                Explore::Boltzmann => {
+                    acting::boltzmann(&mut plan, &net, &env, (envs, observation, actions))?;
+                    let step = fixed(vec![env.step()?]);
+                    plan.run_foreign("env.step", &[envs, actions], &[envs, ring, tally], step);
+                }
+                Explore::Epsilon => {
+                    let greedy = if by_hopper {
+                        net.act_fused(&mut plan, "act", observation, ACTING_BLOCKS)?
+                    } else {
+                        net.act(&mut plan, "act", observation)?.1
+                    };
+                    let stepping = Rc::clone(&env);
+                    plan.run_foreign("env.step", &[envs, greedy], &[envs, ring, tally, actions], move |cx| {
+                        Ok(vec![stepping.step_greedy(cx.view(greedy)).map_err(in_plan)?])
+                    });
+                }
+            }
         }
 
         plan.program("learn");
@@ -284,6 +297,7 @@ impl Trainer {
             total,
             tally,
             state,
+            decisions,
             epoch: 0,
         })
     }
@@ -303,8 +317,8 @@ impl Trainer {
     /// # Errors
     /// The device's.
     pub fn collect(&self) -> Result<(), TrainError> {
-        let l = &self.config.learn;
-        Ok(self.runtime.run("collect", (l.collect / l.envs) as u32)?)
+        let [(name, times), _] = self.programs();
+        Ok(self.runtime.run(name, times)?)
     }
 
     /// The second part: its updates. Returns before a GPU is done.
@@ -312,7 +326,8 @@ impl Trainer {
     /// # Errors
     /// The device's.
     pub fn learn(&self) -> Result<(), TrainError> {
-        Ok(self.runtime.run("learn", self.config.learn.updates as u32)?)
+        let [_, (name, times)] = self.programs();
+        Ok(self.runtime.run(name, times)?)
     }
 
     /// The third part: waits for the device, reads the epoch's counters and starts them anew.
@@ -324,6 +339,17 @@ impl Trainer {
         let reports = self.report()?;
         self.epoch += 1;
         Ok(reports)
+    }
+
+    /// Decisions of every environment in a run of the program `collect`: several where one launch takes them.
+    pub fn decisions_of_a_run(&self) -> usize {
+        self.decisions
+    }
+
+    /// The programs of an epoch in their order, and how often each runs.
+    pub fn programs(&self) -> [(&'static str, u32); 2] {
+        let l = &self.config.learn;
+        [("collect", (l.collect / l.envs / self.decisions) as u32), ("learn", l.updates as u32)]
     }
 
     /// Reads the epoch's counters and starts them anew.

@@ -105,9 +105,7 @@ fn replay_equals_the_eager_run() {
             let mut replayed = Trainer::new(&device, dtype, &config, &market).unwrap();
             let eager = Trainer::new(&device, dtype, &config, &market).unwrap();
             replayed.epoch().unwrap();
-            for (program, times) in
-                [("collect", config.learn.collect / config.learn.envs), ("learn", config.learn.updates)]
-            {
+            for (program, times) in eager.programs() {
                 let program = eager.runtime().program(program).unwrap();
                 for _ in 0..times {
                     program.run_eager().unwrap();

@@ -14,6 +14,9 @@ FN void put_shared_float(u32 at, float x) { asm volatile("st.shared.f32 [%0], %1
 FN float get_shared_float(u32 at) { return from_bits(get_shared(at)); }
 struct Float2 { float x, y; };
 FN Float2 get_shared2(u32 at) { Float2 v; asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "r"(at) : "memory"); return v; }
+// What lies there, for code that takes no address; and 16 bytes that are about to be written so.
+template<class T> FN T& in_shared(u32 at) { return *(T*)__cvta_shared_to_generic(at); }
+FN real* pack_in_shared(u32 at) { return &in_shared<real>(at); }
 FN void add_shared(u32 at, u32 x) { asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(at), "r"(x) : "memory"); }
 FN void barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory"); }
 
@@ -36,8 +39,8 @@ FN void load_transposed(u32 (&r)[4], u32 at) {
 FN float exp2_fast(float x) { float r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 FN float log2_fast(float x) { float r; asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 // The number where one is NaN, as all of PTX's.
-FN float larger(float x, float y) { float r; asm("max.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
-FN float smaller(float x, float y) { float r; asm("min.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
+FN float max_(float x, float y) { float r; asm("max.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
+FN float min_(float x, float y) { float r; asm("min.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
 FN int nearest_int(float x) { int r; asm("cvt.rni.s32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }  // NaN becomes 0
 FN float shuffle_xor(float x, int mask) { return from_bits(__shfl_xor_sync(0xffffffffu, bits(x), mask)); }
 

@@ -2,7 +2,7 @@
 #pragma once
 #include "environment.cuh"
 
-static constexpr u32 BRANCHES = 3;
+static constexpr u32 ACTION_BRANCHES = 3;
 FN u32 branch_offset(u32 d) { return d == 0 ? 0 : d == 1 ? 9 : 12; }
 FN u32 branch_actions(u32 d) { return d == 0 ? 9 : 3; }
 
@@ -24,13 +24,13 @@ FN u32 branch_epsilon_q24(const Exploration& x, u64 step) {
   return (u32)((1.f - exp_(all * 0.33333333f)) * 16777216.f);
 }
 
-struct Choice { u8 action[BRANCHES]; };
+struct Choice { u8 action[ACTION_BRANCHES]; };
 template<class Best> FN Choice explore_or(Best best, const Exploration& x, u64 seed, u64 step, u32 e) {
   const u32 threshold = branch_epsilon_q24(x, step);
   const Words coin = draw(seed, step, 0, EXPLORE, e), pick = draw(seed, step, 1, EXPLORE, e);
   const u32 coins[3] = {coin.x, coin.y, coin.z}, picks[3] = {pick.x, pick.y, pick.z};
   Choice c;
-  UNROLL for (u32 d = 0; d < BRANCHES; ++d)
+  UNROLL for (u32 d = 0; d < ACTION_BRANCHES; ++d)
     c.action[d] = (u8)(coins[d] >> 8 < threshold ? below(picks[d], branch_actions(d)) : best(d));
   return c;
 }

@@ -16,7 +16,7 @@ struct EnvActArgs {
 
 template<class Best> FN void act(const EnvActArgs& a, u32 member, u32 e, Best best) {
   const Choice c = explore_or(best, *a.exploration.of(member), a.member.of(member)->seed, a.env.of(member)[e].step, e);
-  UNROLL for (u32 d = 0; d < BRANCHES; ++d) a.actions.of(member)[3 * (u64)e + d] = c.action[d];
+  UNROLL for (u32 d = 0; d < ACTION_BRANCHES; ++d) a.actions.of(member)[3 * (u64)e + d] = c.action[d];
 }
 
 KERNEL(env_act_q, EnvActArgs, None, 32, 32, 4) {

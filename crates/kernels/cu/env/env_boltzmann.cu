@@ -25,7 +25,7 @@ KERNEL(env_boltzmann, EnvBoltzmannArgs, None, 32, 32, 4) {
     u8* const actions = a.actions.of(t.member) + 3 * (u64)e;
     Words noise = {};
     u32 action = 0;
-    for (u32 d = 0; d < BRANCHES; ++d) {
+    for (u32 d = 0; d < ACTION_BRANCHES; ++d) {
       u32 best = 0;
       float most = 0.f;
       for (u32 k = 0; k < branch_actions(d); ++k, ++action) {

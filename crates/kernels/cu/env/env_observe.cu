@@ -19,15 +19,11 @@ KERNEL(env_observe, EnvObserveArgs, ObservedRows, 256, 256, 1) {
   const int first = (int)t.index * TEAM_ROWS, left = (int)a.envs - first, count = left < TEAM_ROWS ? left : TEAM_ROWS;
   t.each(count, [&](int j) {
     const u32 e = (u32)(first + j), k = market_of(e, a.markets, a.envs);
-    const Env& s = a.env.of(t.member)[e];
-    const EnvMember& who = a.member.of(t.member)[k];
-    const Rules& r = a.rules.of(t.member)[k];
-    const Bar& bar = a.bars.of(t.member)[s.bar];
-    m.row[j].account = account_features(r, who, bar, a.context.of(t.member)[s.bar], summarise(r, s.account, bar), s.volatility_e9);
-    m.row[j].newest = ((i64)s.bar + who.feature_shift) * a.shape.feature_ld;
+    m.row[j] = see(a.rules.of(t.member)[k], a.member.of(t.member)[k], a.bars.of(t.member), a.context.of(t.member),
+                   a.env.of(t.member)[e], a.shape.feature_ld);
   });
   t.sync();
   real* out = a.out.of(t.member) + (i64)first * a.shape.state_ld;
   write_observations(t, a.shape, count, a.features.of(t.member), [&](int j) -> const Seen& { return m.row[j]; },
-                     [&](int j) { return out + (i64)j * a.shape.state_ld; });
+                     [&](int j, int i) { return out + (i64)j * a.shape.state_ld + 8 * i; });
 }

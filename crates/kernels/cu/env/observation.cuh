@@ -41,7 +41,14 @@ FN AccountFeatures account_features(const Rules& r, const EnvMember& m, const Ba
 static constexpr int TEAM_ROWS = 32;  // an account is one thread's work, a row that of many: a team has 32 of both
 struct Seen { AccountFeatures account; i64 newest; };
 
-// Eight columns of a row, from column 8 i.
+// What environment s sees at its bar: `r` and `who` of the market that it trades.
+FN Seen see(const Rules& r, const EnvMember& who, const Bar* bars, const Context* context, const Env& s, u32 feature_ld) {
+  const Bar& bar = bars[s.bar];
+  return {account_features(r, who, bar, context[s.bar], summarise(r, s.account, bar), s.volatility_e9),
+          ((i64)s.bar + who.feature_shift) * feature_ld};
+}
+
+// Eight columns of a row, from column 8 i, to `out`.
 FN void observe8(const ObservationShape& shape, const Seen& seen, const real* features, int i, real* out) {
   const int window = (int)(shape.lookback * shape.features), each = (int)shape.features, column = 8 * i;
   const real* oldest = features + seen.newest - (i64)(shape.lookback - 1) * shape.feature_ld;
@@ -62,12 +69,12 @@ FN void observe8(const ObservationShape& shape, const Seen& seen, const real* fe
       if (++feature == each) { feature = 0; bar += 1; }
     }
   }
-  store8(out + 8 * i, x);
+  store8(out, x);
 }
 
-// Writes `count` rows: of row j what seen(j) says to out(j).
+// Writes `count` rows: of row j what seen(j) says, columns 8 i and on to out(j, i).
 template<class Tm, class Of, class Out>
 FN void write_observations(Tm& t, const ObservationShape& shape, int count, const real* features, Of seen, Out out) {
   const int packs = (int)shape.state / 8;
-  t.each(count * packs, [&](int i) { const int j = i / packs; observe8(shape, seen(j), features, i % packs, out(j)); });
+  t.each(count * packs, [&](int i) { const int j = i / packs; observe8(shape, seen(j), features, i % packs, out(j, i % packs)); });
 }

@@ -95,7 +95,7 @@ template<bool UNIFORM, class Tm> FN void gather(const ReplayGatherArgs& a, Gathe
   const i64 o = (i64)first * a.shape.state_ld;
   real *const s = a.s.of(t.member) + o, *const next = a.next.of(t.member) + o;
   write_observations(t, a.shape, 2 * count, a.features.of(t.member), [&](int i) -> const Seen& { return m.row[i]; },
-                     [&](int i) { return (i < count ? s : next) + (i64)(i < count ? i : i - count) * a.shape.state_ld; });
+                     [&](int j, int i) { return (j < count ? s : next) + (i64)(j < count ? j : j - count) * a.shape.state_ld + 8 * i; });
 }
 
 KERNEL(replay_gather, ReplayGatherArgs, Gathered, 256, 256, 1) { gather<false>(a, m, t); }

@@ -25,14 +25,14 @@ static constexpr float LOG2_E = 1.44269504f;
 typedef float Atoms[4 * PACKS];
 FN bool is_atom(int i, int c, int quad) { return 8 * i + 7 < ATOMS || 8 * i + 2 * quad + c < ATOMS; }
 FN float sum4(float x) { x = x + shuffle_xor(x, 1); return x + shuffle_xor(x, 2); }  // over the threads of a row
-FN float max4(float x) { x = larger(x, shuffle_xor(x, 1)); return larger(x, shuffle_xor(x, 2)); }
+FN float max4(float x) { x = max_(x, shuffle_xor(x, 1)); return max_(x, shuffle_xor(x, 2)); }
 
 // Of one row: e[2 i + c] = 2^((x - top) log2 e), 0 beyond the atoms; their sum. NaN stays.
 struct Exponentials { float e[2 * PACKS], sum, top; };
 FN void exponentials(Exponentials& r, const Atoms& x, int h, int quad) {
   r.top = -INFINITY_F32;
   UNROLL for (int i = 0; i < PACKS; ++i)
-    UNROLL for (int c = 0; c < 2; ++c) if (is_atom(i, c, quad)) r.top = larger(r.top, x[4 * i + 2 * h + c]);
+    UNROLL for (int c = 0; c < 2; ++c) if (is_atom(i, c, quad)) r.top = max_(r.top, x[4 * i + 2 * h + c]);
   r.top = max4(r.top);
   r.sum = 0.f;
   UNROLL for (int i = 0; i < PACKS; ++i)

@@ -6,6 +6,7 @@
 // largest Q, ties to the lowest. Overwrites greedy. `blocks` of a member take its tiles in turn: the copies of the next tile's
 // weights run ahead of the last one's products.
 static constexpr bool LEARNS = false;
+static constexpr int OWN_BYTES = 0;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
 

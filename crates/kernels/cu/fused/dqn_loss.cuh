@@ -27,7 +27,7 @@ struct Shift {
       UNROLL for (int c = 0; c < 2; ++c) {
         if (!is_atom(i, c, quad)) continue;
         float b = fma_(gamma, (float)(8 * i + c + 2 * quad), start);
-        b = smaller(larger(b, 0.f), (float)(ATOMS - 1));
+        b = min_(max_(b, 0.f), (float)(ATOMS - 1));
         const int below = min((int)b, ATOMS - 2);
         const float p = x.e[2 * i + c] * unit;
         const int whole = nearest_int(p), upper = nearest_int(p * (b - (float)below));

@@ -1,7 +1,7 @@
 // gpu: sm_90a
 // What lies where in the shared memory of a block that runs a branching network forward: stages of weights, and of each
-// computing warpgroup x, the trunk's output, and where one LEARNS, which the includer says, a buffer, distributions of a tile's
-// rows, masks.
+// computing warpgroup x, the trunk's output, and where one LEARNS, a buffer, distributions of a tile's rows, masks. The includer
+// says whether one does, and how many OWN_BYTES come last, for its own ends.
 #pragma once
 #include "hopper.cuh"
 #include "dqn.cuh"
@@ -40,11 +40,11 @@ static constexpr int BIAS_MEAN = round_up(BIAS_HEAD + 2 * UNITS * UNIT, 16), BIA
 static constexpr int NETS = LEARNS ? 2 : 1;  // whose biases are kept
 static constexpr int CHOICE_BYTES = ROLES > 1 ? 1024 : 0;  // of both rows of each thread, or which are beyond
 static constexpr int MOST_STAGES = 8, BARRIER_BYTES = round_up(8 * (2 * MOST_STAGES + 2 * GROUPS + 2), 64);
-static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + NETS * BIAS_BYTES + BARRIER_BYTES + CHOICE_BYTES;
+static constexpr int FIXED_BYTES = GROUPS * GROUP_BYTES + NETS * BIAS_BYTES + BARRIER_BYTES + CHOICE_BYTES + OWN_BYTES;
 static constexpr int STAGES_FIT = (227 * 1024 - FIXED_BYTES) / STAGE_BYTES, STAGES = STAGES_FIT < MOST_STAGES ? STAGES_FIT : MOST_STAGES;
 static_assert(STAGES >= 3, "three stages of weights must fit");
 static constexpr int OF_GROUPS = STAGES * STAGE_BYTES, OF_BIAS = OF_GROUPS + GROUPS * GROUP_BYTES;
-static constexpr int OF_BARRIERS = OF_BIAS + NETS * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + BARRIER_BYTES, SHARED_BYTES = OF_CHOICES + CHOICE_BYTES;
+static constexpr int OF_BARRIERS = OF_BIAS + NETS * BIAS_BYTES, OF_CHOICES = OF_BARRIERS + BARRIER_BYTES, OF_OWN = OF_CHOICES + CHOICE_BYTES, SHARED_BYTES = OF_OWN + OWN_BYTES;
 
 struct NetMaps { TensorMap w1, w2, w3, head; };
 

@@ -14,6 +14,7 @@
 // Where tiles are few, the blocks of a cluster share the passes of one (DQN_ROLES): a* and the target distributions go from
 // one to the next through shared memory. No bit depends on it.
 static constexpr bool LEARNS = true;
+static constexpr int OWN_BYTES = 0;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
 

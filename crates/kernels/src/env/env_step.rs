@@ -37,7 +37,7 @@ pub struct EnvStep<'a> {
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-struct EnvStepArgs {
+pub(crate) struct EnvStepArgs {
     buffers: [MemberPtr; 8],
     envs: u32,
     rows: u32,
@@ -63,7 +63,7 @@ pub fn env_step(dtype: DType, members: usize, x: &EnvStep<'_>) -> Result<Launch,
 
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-struct EnvStepGreedyArgs {
+pub(crate) struct EnvStepGreedyArgs {
     step: EnvStepArgs,
     exploration: MemberPtr,
     chosen: MemberPtr,
@@ -74,22 +74,16 @@ struct EnvStepGreedyArgs {
 ///
 /// # Errors
 /// Buffers that don't fit one another.
-pub fn env_step_greedy(
+pub fn env_step_greedy<'a>(
     dtype: DType,
     members: usize,
-    x: &EnvStep<'_>,
-    exploration: &View,
-    chosen: &View,
+    x: &EnvStep<'a>,
+    exploration: &'a View,
+    chosen: &'a View,
 ) -> Result<Launch, KernelError> {
     let check = Check::new(tree::ENV_STEP_GREEDY.name, members);
-    let (step, [reads, writes]) = x.arguments(&check)?;
-    check.view(exploration, Element::of::<Exploration>(), 1, 1)?;
-    check.view(chosen, Element::U8, x.env.rows, 3)?;
-    check.dense(chosen)?;
-    check.owned(chosen)?;
-    let arguments = EnvStepGreedyArgs { step, exploration: exploration.ptr(), chosen: chosen.ptr() };
+    let (arguments, [reads, writes]) = x.greedy_arguments(&check, exploration, chosen)?;
     let teams = x.env.rows.div_ceil(TEAM_ENVS);
-    let (reads, writes) = ([&reads[..], &[exploration]].concat(), [&writes[..], &[chosen]].concat());
     Ok(launch(&tree::ENV_STEP_GREEDY, dtype, (teams, members), &arguments, &reads, &writes))
 }
 
@@ -105,6 +99,22 @@ fn step(
 }
 
 impl<'a> EnvStep<'a> {
+    /// As [`Self::arguments`], of a step with the choice of actions.
+    pub(crate) fn greedy_arguments(
+        &self,
+        check: &Check,
+        exploration: &'a View,
+        chosen: &'a View,
+    ) -> Result<(EnvStepGreedyArgs, [Vec<&'a View>; 2]), KernelError> {
+        let (step, [reads, writes]) = self.arguments(check)?;
+        check.view(exploration, Element::of::<Exploration>(), 1, 1)?;
+        check.view(chosen, Element::U8, self.env.rows, 3)?;
+        check.dense(chosen)?;
+        check.owned(chosen)?;
+        let arguments = EnvStepGreedyArgs { step, exploration: exploration.ptr(), chosen: chosen.ptr() };
+        Ok((arguments, [[&reads[..], &[exploration]].concat(), [&writes[..], &[chosen]].concat()]))
+    }
+
     /// The checked arguments, and what is read and written.
     fn arguments(&self, check: &Check) -> Result<(EnvStepArgs, [Vec<&'a View>; 2]), KernelError> {
         let x = self;

@@ -16,7 +16,9 @@ pub use env_backtest::{
 };
 pub use env_boltzmann::{EnvBoltzmann, env_boltzmann};
 pub use env_observe::env_observe;
+pub(crate) use env_step::EnvStepGreedyArgs;
 pub use env_step::{EnvStep, env_reset, env_step, env_step_greedy};
+pub(crate) use observation::ObservationShape;
 pub use observation::Tables;
 pub use replay::{ReplayGather, replay_advance, replay_gather};
 pub use types::{ACCOUNT_FEATURES, Context, Env, EnvMember, Exploration, Sample, Summary, Tally, Transition};

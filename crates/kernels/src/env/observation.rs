@@ -27,7 +27,7 @@ pub struct Tables<'a> {
 /// The mirror of `ObservationShape`.
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
-pub(super) struct ObservationShape {
+pub(crate) struct ObservationShape {
     features: u32,
     feature_ld: u32,
     lookback: u32,
@@ -59,7 +59,7 @@ impl Tables<'_> {
         [self.member, self.rules, self.bars, self.context, self.features]
     }
 
-    /// Checks the tables, and that a window and the account fit `out`, `[rows, S]` with S a multiple of 8.
+    /// Checks the tables, and that a window and the account fit `out`, `[rows, S]`.
     pub(super) fn check(
         &self,
         check: &Check,
@@ -67,27 +67,39 @@ impl Tables<'_> {
         out: &View,
         rows: usize,
     ) -> Result<ObservationShape, KernelError> {
+        check.view(out, Element::Real(dtype), rows, out.cols)?;
+        check.owned(out)?;
+        self.shape(check, dtype, &out.name, (out.cols, out.ld))
+    }
+
+    /// Checks the tables, and that a window and the account fit `state` columns, a multiple of 8, of `name`, whose rows are `ld`
+    /// apart.
+    pub(crate) fn shape(
+        &self,
+        check: &Check,
+        dtype: DType,
+        name: &str,
+        (state, ld): (usize, usize),
+    ) -> Result<ObservationShape, KernelError> {
         check.view(self.bars, Element::of::<Bar>(), self.bars.rows, 1)?;
         check.view(self.context, Element::of::<Context>(), self.bars.rows, 1)?;
         check.view(self.features, Element::Real(dtype), self.features.rows, self.features.cols)?;
         check.dense(self.bars)?;
         check.dense(self.context)?;
-        check.view(out, Element::Real(dtype), rows, out.cols)?;
-        check.owned(out)?;
         let needed = self.lookback * self.features.cols + ACCOUNT_FEATURES;
-        check.that(self.lookback > 0 && out.cols.is_multiple_of(8) && needed <= out.cols, || {
+        check.that(self.lookback > 0 && state.is_multiple_of(8) && needed <= state, || {
             format!(
-                "{}: {} rows of {} features and {ACCOUNT_FEATURES} of the account need {needed} columns, a multiple of 8, \
-                 not {}",
-                out.name, self.lookback, self.features.cols, out.cols
+                "{name}: {} rows of {} features and {ACCOUNT_FEATURES} of the account need {needed} columns, a multiple of 8, \
+                 not {state}",
+                self.lookback, self.features.cols
             )
         })?;
         Ok(ObservationShape {
             features: self.features.cols as u32,
             feature_ld: self.features.ld as u32,
             lookback: self.lookback as u32,
-            state: out.cols as u32,
-            state_ld: out.ld as u32,
+            state: state as u32,
+            state_ld: ld as u32,
         })
     }
 }

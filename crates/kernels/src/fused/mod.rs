@@ -2,6 +2,7 @@
 
 mod dqn;
 mod dqn_act;
+mod dqn_collect;
 mod dqn_mean;
 mod dqn_mma_rows;
 mod dqn_mma_weights;
@@ -13,6 +14,7 @@ mod tests;
 
 pub use dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS};
 pub use dqn_act::{ACTING_BLOCKS, DqnAct, dqn_act};
+pub use dqn_collect::{DqnCollect, collects_fast, dqn_collect};
 pub use dqn_mean::{dqn_mean, mean_rows};
 pub use dqn_mma_rows::dqn_mma_rows;
 pub use dqn_mma_weights::dqn_mma_weights;

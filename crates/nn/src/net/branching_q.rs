@@ -7,11 +7,16 @@
 //! Differences from the paper: distributions instead of values, and a mixture of the branches' targets.
 
 use crate::{
-    Init, Net, ParamPart, ParamSpec, Plan, PlanError, Tensor,
-    op::{Bias, FusedAct, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct, ValueHeadLoss},
+    Init, Lowering, Net, ParamPart, ParamSpec, Plan, PlanError, Tensor,
+    op::{
+        Bias, FusedAct, FusedForeign, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct,
+        ValueHeadLoss,
+    },
 };
+use foxhunt_device::Command;
 use foxhunt_kernels::{
-    fused::{DqnKernels, DqnShape},
+    View,
+    fused::{DqnKernels, DqnNet, DqnShape},
     loss::HeadShape,
 };
 
@@ -180,6 +185,18 @@ impl BranchingQ {
         most_blocks: usize,
     ) -> Result<Tensor, PlanError> {
         FusedAct::push(plan, name, (self.fused_shape(), &self.net), x, most_blocks)
+    }
+
+    /// Commands that the plan does not know by name and that run this network on a Hopper GPU in BF16: `make` has the online
+    /// net, and minus the mean of its head's units, made before. `reads` and `writes` are all else that they touch.
+    pub fn run_foreign(
+        &self,
+        plan: &mut Plan,
+        name: &'static str,
+        buffers: (&[Tensor], &[Tensor]),
+        make: impl Fn(&Lowering, DqnNet<'_>, &View) -> Result<Vec<Command>, PlanError> + 'static,
+    ) {
+        FusedForeign::push(plan, name, (self.fused_shape(), &self.net), buffers, Box::new(make));
     }
 
     /// One learning step on `x [2B, S]` (s, then s'): forward passes, loss, backward pass, optimiser. Returns the loss

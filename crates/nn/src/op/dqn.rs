@@ -90,7 +90,7 @@ impl FusedStep {
         Ok(FusedTensors { row_loss, total, norm })
     }
 
-    fn net<'a>(cx: &'a Lowering, t: [Tensor; 8]) -> DqnNet<'a> {
+    pub(super) fn net<'a>(cx: &'a Lowering, t: [Tensor; 8]) -> DqnNet<'a> {
         let [w1, b1, w2, b2, w3, b3, w4, b4] = t.map(|t| cx.view(t));
         DqnNet { weights: [w1, w2, w3, w4], biases: [b1, b2, b3, b4] }
     }
@@ -165,7 +165,7 @@ impl Operation for FusedAct {
 }
 
 impl Net {
-    fn eight(&self, of: impl Fn(&crate::NetParam) -> Tensor) -> Result<[Tensor; 8], PlanError> {
+    pub(super) fn eight(&self, of: impl Fn(&crate::NetParam) -> Tensor) -> Result<[Tensor; 8], PlanError> {
         let all: Vec<Tensor> = self.params.iter().map(of).collect();
         all.try_into()
             .map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })

@@ -208,7 +208,7 @@ fn run(
 }
 
 /// Bytes compared, and the first difference in words.
-fn difference(
+pub(super) fn difference(
     here: &Environments,
     there: &Environments,
     buffer: Buffer,

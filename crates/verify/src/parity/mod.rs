@@ -5,6 +5,7 @@
 //! near ties; and on one device the same training gives the same bytes, replayed as a graph or not.
 
 mod accounts;
+mod collect;
 mod compare;
 mod greedy;
 mod ledgers;
@@ -42,6 +43,8 @@ pub struct Parity {
 /// - `parity.ledgers`: so are rows and fills of backtests of recorded and of random actions.
 /// - `parity.greedy`: with the same head inputs the greedy actions are equal, but where the Q of the two chosen ones are next
 ///   to each other.
+/// - `parity.collect`: where one launch takes many decisions, they are those of a launch each for observing, acting and
+///   stepping, to the bit.
 /// - `parity.training`: a short training is a function of its seed on the device: a captured graph's replay, another replay
 ///   and an eager run leave the same bytes. On a CPU the reference must leave them too.
 pub fn parities() -> Vec<Parity> {
@@ -49,6 +52,7 @@ pub fn parities() -> Vec<Parity> {
         Parity { name: "parity.accounts", compare: accounts::compare },
         Parity { name: "parity.ledgers", compare: ledgers::compare },
         Parity { name: "parity.greedy", compare: greedy::compare },
+        Parity { name: "parity.collect", compare: collect::compare },
         Parity { name: "parity.training", compare: training::compare },
     ]
 }

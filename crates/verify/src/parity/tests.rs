@@ -1,9 +1,10 @@
 use super::{
     accounts::{self, PLAYS},
-    greedy, ledgers, training,
+    collect, greedy, ledgers, training,
 };
 use foxhunt_core::DType;
 use foxhunt_device::{Device, Isa};
+use foxhunt_emulator::Hopper;
 use foxhunt_env::{Buffer, EnvMember, Environments, Tally, Transition};
 use foxhunt_market::flag;
 
@@ -169,4 +170,12 @@ fn a_training_is_the_same_bytes() {
     };
     let found = training::compare_with(&device, &reference, DType::F32, &moment).unwrap().found;
     assert_eq!(found, ["an eager run leaves another q.m: member 1, from byte 40 on"]);
+}
+
+#[test]
+fn decisions_in_one_launch_are_those_of_a_chain() {
+    let c =
+        collect::compare_with(&Hopper::device(3), DType::Bf16, &collect::PLAYS[..5], &|_| Ok(())).unwrap();
+    holds(&c.found);
+    assert!(c.said.ends_with("equal"), "{}", c.said);
 }

@@ -41,14 +41,13 @@ fn train(
     eager: bool,
 ) -> Result<Trainer, VerifyError> {
     let trainer = Trainer::new(device, dtype, config, market)?;
-    let l = &config.learn;
     for _ in 0..ROUNDS {
-        for (name, times) in [("collect", l.collect / l.envs), ("learn", l.updates)] {
+        for (name, times) in trainer.programs() {
             let program = trainer.runtime().program(name)?;
             if eager {
                 (0..times).try_for_each(|_| program.run_eager())?;
             } else {
-                program.run(times as u32)?;
+                program.run(times)?;
             }
         }
     }
