@@ -5,7 +5,7 @@ use super::{
 use foxhunt_core::DType;
 use foxhunt_device::{Device, Isa};
 use foxhunt_emulator::Hopper;
-use foxhunt_env::{Buffer, EnvMember, Environments, Tally, Transition};
+use foxhunt_env::{Buffer, Env, EnvMember, Environments, Tally, Transition};
 use foxhunt_market::flag;
 
 /// The checked CPU and its reference.
@@ -178,4 +178,16 @@ fn decisions_in_one_launch_are_those_of_a_chain() {
         collect::compare_with(&Hopper::device(3), DType::Bf16, &collect::PLAYS[..5], &|_| Ok(())).unwrap();
     holds(&c.found);
     assert!(c.said.ends_with("equal"), "{}", c.said);
+}
+
+#[test]
+fn one_other_environment_in_one_launch_is_named() {
+    let play = [collect::Play { members: 1, markets: 1, envs: 70, decisions: 2, most_blocks: None }];
+    let plant = |env: &Environments| {
+        let mut envs: Vec<Env> = env.read(Buffer::Envs)?;
+        envs[66].account.cash += 1;
+        Ok(env.write(Buffer::Envs, &envs)?)
+    };
+    let c = collect::compare_with(&Hopper::device(7), DType::Bf16, &play, &plant).unwrap();
+    assert!(c.found.iter().any(|f| f.contains("environment 66, step 0")), "{c:#?}");
 }
