@@ -174,8 +174,16 @@ fn a_training_is_the_same_bytes() {
 
 #[test]
 fn decisions_in_one_launch_are_those_of_a_chain() {
-    let c =
-        collect::compare_with(&Hopper::device(3), DType::Bf16, &collect::PLAYS[..5], &|_| Ok(())).unwrap();
+    // Two tiles, the second with one row; blocks with two tiles and more; a member's environments on three markets.
+    let play = |members, markets, envs, decisions, most_blocks| collect::Play {
+        members,
+        markets,
+        envs,
+        decisions,
+        most_blocks: Some(most_blocks),
+    };
+    let small = [play(1, 1, 65, 7, 2), play(3, 1, 200, 4, 6), play(2, 3, 130, 5, 1)];
+    let c = collect::compare_with(&Hopper::device(3), DType::Bf16, &small, &|_| Ok(())).unwrap();
     holds(&c.found);
     assert!(c.said.ends_with("equal"), "{}", c.said);
 }
