@@ -4,6 +4,7 @@
 use super::{
     folds, markets, place,
     report::{Paper, Written, read_metrics, write_paper},
+    stop,
     trained::saved,
 };
 use crate::{
@@ -82,7 +83,7 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
         choices.extend(chosen);
         scores.extend(returns);
     }
-    super::stop::here()?;
+    stop::here()?;
     x.events.finish(&read_metrics(x.folder)?, &scores)?;
     place::write_json(&x.folder.join(SELECTION), &choices)?;
     if x.config.lists_markets() { markets::finish(x, &choices) } else { Ok(test(x, &choices)?.text) }
@@ -214,7 +215,7 @@ fn choose(x: &Finish<'_>, group: &Group) -> Result<(Vec<Choice>, BTreeMap<u64, S
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     let mut scores: BTreeMap<u64, Scores> = BTreeMap::new();
     for save in x.saves {
-        super::stop::here()?;
+        stop::here()?;
         let returns = mean_returns(&agents, ids, save)?;
         for (m, id) in ids.iter().enumerate() {
             let validation_return = returns[m];
@@ -295,8 +296,8 @@ impl Traders<'_> {
     /// Page and ledger, with the policy itself under stress.
     pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<Written, Failure> {
         let actions = recorded(paper.ledger);
-        write_paper(paper, &mut |b| self.run(b), &mut |b| {
-            b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))
+        write_paper(paper, &mut |b| Ok(self.run(b)?), &mut |b| {
+            Ok(b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))?)
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use super::{
     finish::{Choice, FIGURES, Finish, REPORT, Tested, test},
-    place, table,
+    place, stop, table,
 };
 use crate::Failure;
 use foxhunt_report::{MarketLine, MarketsInput, PartLine, market_figures, write_markets};
@@ -20,6 +20,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
     let mut lines = Vec::new();
     for (number, markets) in x.markets.chunks(x.config.folds()).enumerate() {
         let Some(name) = x.config.market_name(number) else { continue };
+        stop::here()?;
         let out = x.folder.join(name);
         std::fs::create_dir_all(&out).map_err(|e| Failure::file("make the folder", &out, &e))?;
         let config = x.config.of_market(number);
@@ -43,6 +44,7 @@ pub(crate) fn page(
     config_text: &str,
 ) -> Result<String, Failure> {
     let input = MarketsInput { markets: lines, words, config_toml: config_text };
+    stop::here()?;
     let page = folder.join(REPORT);
     write_markets(&page, &input)?;
     let figures = market_figures(&input)?;

@@ -75,6 +75,6 @@ pub(crate) fn run(
     };
     let late = given.delayed();
     let Written { text, baselines } =
-        write_paper(&paper, &mut |b| b.exposures(&given), &mut |b| b.exposures(&late))?;
+        write_paper(&paper, &mut |b| Ok(b.exposures(&given)?), &mut |b| Ok(b.exposures(&late)?))?;
     Ok(Tested { text, ledger, member: 0, chosen: positions.name.clone(), baselines })
 }
