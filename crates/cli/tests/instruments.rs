@@ -386,6 +386,30 @@ fn an_account_goes_through_all_instruments() {
     assert!(line.contains(&format!("{grown:.2} %")), "{line}");
 }
 
+/// Whoever was ruined has figures of a shorter stretch, which the table across instruments says, on the terminal and on the page.
+#[test]
+fn ruin_is_told_in_the_table_across_instruments() {
+    let folder = folder();
+    let at = folder.path();
+    let dear = "--set data.markets.gold.market.taker_fee_bp=1000 --set data.markets.gold.market.ruin=0.9";
+    let done = train(at, &format!("--config two.toml {dear} --out run")).works();
+    let chosen = json(&at.join("run/selection.json"));
+    let mut own = chosen.as_array().unwrap().iter().filter(|c| c["market"] == "gold");
+    let member = own.position(|c| c["chosen"] == true).unwrap() as u32;
+    let ledger = foxhunt_ledger::Ledger::read(&at.join("run/gold/ledger")).unwrap();
+    let gold = ledger.ruined_at(member).unwrap();
+    assert_eq!(gold + 1, ledger.bars_of(member).len());
+    let ends = |out: &str, begin: &str| out.lines().find(|l| l.starts_with(begin)).unwrap().to_owned();
+    let across = &done.out[done.out.find("instrument ").unwrap()..];
+    let said = format!("  ruined at bar {gold}");
+    assert!(ends(across, "gold ").ends_with(&said) && !ends(across, "eur ").contains("ruined"), "{across}");
+    assert!(ends(across, "all together").ends_with("  1 of 2 ruined"), "{across}");
+    let page = fs::read_to_string(at.join("run/report.html")).unwrap();
+    assert_eq!(page.matches("ruined at bar").count(), across.matches("ruined at bar").count(), "{across}");
+    let again = foxhunt(at, "backtest run --device cpu --out again").works();
+    assert!(ends(&again.out, "gold ").ends_with(&said), "{}", again.out);
+}
+
 /// Anyone's targets for several instruments, in one file.
 #[test]
 fn positions_of_several_instruments_are_tested_at_once() {

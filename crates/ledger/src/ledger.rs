@@ -27,6 +27,13 @@ impl Ledger {
         run(&self.fills, member, |row| row.member)
     }
 
+    /// Decisions of a member whose account ended before its window did, since it was ruined; nothing where it reached the end.
+    pub fn ruined_at(&self, member: u32) -> Option<usize> {
+        let bars = self.bars_of(member);
+        let last = bars.last()?;
+        (last.time_ns < self.header.window.end_ns).then_some(bars.len() - 1)
+    }
+
     /// How many members the header lists.
     pub fn members(&self) -> u32 {
         u32::try_from(self.header.members.len()).unwrap_or(u32::MAX)
@@ -62,4 +69,19 @@ fn run<T>(rows: &[T], member: u32, key: impl Fn(&T) -> u32) -> &[T] {
     let start = rows.partition_point(|row| key(row) < member);
     let end = rows.partition_point(|row| key(row) <= member);
     rows.get(start..end).unwrap_or(&[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::synth::Synth;
+
+    #[test]
+    fn who_ends_before_the_window_was_ruined() {
+        let mut ledger = Synth { bars: 60, members: 2, ..Synth::default() }.ledger();
+        assert_eq!((0..3).map(|m| ledger.ruined_at(m)).collect::<Vec<_>>(), [None; 3]);
+        let last = ledger.bars_of(1)[20].bar;
+        ledger.bars.retain(|row| row.member == 0 || row.bar <= last);
+        assert_eq!((ledger.ruined_at(0), ledger.ruined_at(1)), (None, Some(20)));
+    }
 }
