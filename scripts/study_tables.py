@@ -357,12 +357,29 @@ def charts_of(results, market):
 # The page
 
 
-def with_body(page, text):
+def with_body(page, text, begin=BEGIN, end=END):
     """`page` with what lies between its markers replaced."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        raise Unusable(f"the page must have both lines once, in this order: {BEGIN} and {END}")
-    before, rest = page.split(BEGIN)
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END)[1]}"
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        raise Unusable(f"the page must have both lines once, in this order: {begin} and {end}")
+    before, rest = page.split(begin)
+    return f"{before}{begin}\n\n{text}\n\n{end}{rest.split(end)[1]}"
+
+
+def settle(script, make, check):
+    """Writes the files that `make` gives where they differ, or with `check` only says which do; the exit code."""
+    try:
+        made = make()
+        changed = [p for p, text in made.items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+        if not check:
+            for path in changed:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(made[path], encoding="utf-8")
+    except Unusable as e:
+        print(f"{script}: {e}", file=sys.stderr)
+        return 2
+    for path in changed:
+        print(f"{path}: {'would change' if check else 'written'}")
+    return 1 if check and changed else 0
 
 
 def files(paths, page, market):
@@ -385,19 +402,7 @@ def main(arguments):
     parser.add_argument("--chart", metavar="MARKET", help="the known market that charts are of, such as known:drift")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if something would change")
     args = parser.parse_args(arguments)
-    try:
-        made = files(args.files, args.page, args.chart)
-        changed = [p for p, text in made.items() if not p.exists() or p.read_text(encoding="utf-8") != text]
-        if not args.check:
-            for path in changed:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(made[path], encoding="utf-8")
-    except Unusable as e:
-        print(f"study_tables.py: {e}", file=sys.stderr)
-        return 2
-    for path in changed:
-        print(f"{path}: {'would change' if args.check else 'written'}")
-    return 1 if args.check and changed else 0
+    return settle("study_tables.py", lambda: files(args.files, args.page, args.chart), args.check)
 
 
 if __name__ == "__main__":

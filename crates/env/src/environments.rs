@@ -5,9 +5,8 @@ use foxhunt_device::{Arena, Command, Device};
 use foxhunt_kernels::{
     View,
     env::{
-        EnvAct, EnvBoltzmann, EnvStep, ReplayGather, ReplaySample, Tables as TableViews, env_act_greedy,
-        env_act_q, env_boltzmann, env_observe, env_reset, env_step, env_step_greedy, replay_advance,
-        replay_gather, replay_sample,
+        EnvAct, EnvBoltzmann, EnvStep, ReplayGather, Tables as TableViews, env_act_greedy, env_act_q,
+        env_boltzmann, env_observe, env_reset, env_step, env_step_greedy, replay_advance, replay_gather,
     },
 };
 use std::sync::Arc;
@@ -268,22 +267,13 @@ impl Environments {
         Ok(Command::Launch(env_step_greedy(self.dtype, self.members, &step, exploration, chosen)?))
     }
 
-    /// Draws [`Buffer::Indices`] uniformly, and counts the draw.
+    /// Draws [`Buffer::Indices`] uniformly, writes s, s', a, R and discounts of them, and counts the draw.
     ///
     /// # Errors
     /// As above.
-    pub fn sample(&self) -> Result<[Command; 2], EnvError> {
-        let sample = ReplaySample {
-            env: self.view(Buffer::Envs),
-            member: self.view(Buffer::Members),
-            draws: self.view(Buffer::Draws),
-            indices: self.view(Buffer::Indices),
-            ring_rows: self.shape.ring_rows,
-        };
-        Ok([
-            Command::Launch(replay_sample(self.dtype, self.members, &sample)?),
-            Command::Launch(replay_advance(self.dtype, self.members, self.view(Buffer::Draws))?),
-        ])
+    pub fn gather_uniform(&self) -> Result<[Command; 2], EnvError> {
+        let draws = self.view(Buffer::Draws);
+        Ok([self.gathering(Some(draws))?, Command::Launch(replay_advance(self.dtype, self.members, draws)?)])
     }
 
     /// Writes s, s', a, R and discounts of [`Buffer::Indices`], whoever drew them.
@@ -291,12 +281,17 @@ impl Environments {
     /// # Errors
     /// As above.
     pub fn gather(&self) -> Result<Command, EnvError> {
+        self.gathering(None)
+    }
+
+    fn gathering(&self, draws: Option<&View>) -> Result<Command, EnvError> {
         let (states, batch) = (self.view(Buffer::States), self.shape.batch);
         let gather = ReplayGather {
             tables: self.tables(),
             env: self.view(Buffer::Envs),
             ring: self.view(Buffer::Ring),
             indices: self.view(Buffer::Indices),
+            draws,
             s: &states.slice_rows(0, batch),
             next: &states.slice_rows(batch, batch),
             actions: self.view(Buffer::BatchActions),

@@ -215,7 +215,7 @@ fn builds_agree_bit_for_bit() {
             let run = Run::new(build, shape, &tables, &members);
             let history = play(&run, steps, 4);
             let observed: Vec<u32> = run.observe().into_iter().map(f32::to_bits).collect();
-            run.gather(&run.sample());
+            run.gather_uniform();
             let batch: Vec<u32> = run.states().into_iter().flatten().map(f32::to_bits).collect();
             let samples: Vec<foxhunt_env::Sample> = run.env.read(Buffer::Samples).unwrap();
             let (counted, real) = ((history, samples), (observed, batch));
@@ -244,7 +244,7 @@ fn members_are_independent() {
             let all: Vec<[u8; 3]> = dice.iter_mut().flat_map(|d| actions(d, SHAPE.envs)).collect();
             run.step(&all);
         }
-        run.gather(&run.sample());
+        run.gather_uniform();
         let ring: Vec<Transition> = run.env.read(Buffer::Ring).unwrap();
         let (observed, state) = (run.observe(), run.states()[0].clone());
         (ring, observed, state)

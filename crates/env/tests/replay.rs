@@ -316,7 +316,7 @@ fn samples_are_uniform_over_what_was_written() {
         let mut counts = vec![0_f64; 32];
         let mut batches = Vec::new();
         for _ in 0..draws {
-            let indices = run.sample();
+            let indices = run.gather_uniform();
             indices.iter().for_each(|&i| counts[i as usize] += 1.0);
             batches.push(indices);
         }
@@ -411,8 +411,10 @@ fn states_are_rounded_once() {
             run.step(&actions);
             seen.extend(run.observe());
         }
-        let rows: Vec<u32> = run.sample();
+        let rows: Vec<u32> = run.gather_uniform();
+        let drawn = (run.states(), run.env.read::<foxhunt_env::Sample>(Buffer::Samples).unwrap());
         run.gather(&rows);
+        assert!(drawn == (run.states(), run.env.read(Buffer::Samples).unwrap()), "rows drawn, and given");
         seen.extend(run.states().concat());
         seen
     });

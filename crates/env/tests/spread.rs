@@ -86,7 +86,7 @@ fn an_environment_does_as_on_its_market_alone() {
                     assert_eq!(row, &seen[market(at % envs)][at * shape.state..][..shape.state]);
                 }
                 // Batches: drawn alike, and gathered with the rules and rows of each sample's own market.
-                let indices: Vec<Vec<u32>> = runs().map(Run::sample).collect();
+                let indices: Vec<Vec<u32>> = runs().map(Run::gather_uniform).collect();
                 assert!(indices.iter().all(|i| *i == indices[3]));
                 runs().for_each(|run| run.gather(&indices[3]));
                 let samples: Vec<Vec<Sample>> =

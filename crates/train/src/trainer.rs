@@ -233,9 +233,13 @@ impl Trainer {
         }
 
         plan.program("learn");
-        plan.run_foreign("replay.sample", &[envs, draws], &[indices, draws], fixed(env.sample()?.into()));
-        let gathered = [batch, batch_actions, samples];
-        plan.run_foreign("replay.gather", &[envs, ring, indices], &gathered, fixed(vec![env.gather()?]));
+        let gathered = [indices, batch, batch_actions, samples, draws];
+        plan.run_foreign(
+            "replay.gather",
+            &[envs, ring, draws],
+            &gathered,
+            fixed(env.gather_uniform()?.into()),
+        );
         let head = HeadSamples { actions: batch_actions, outcome: samples };
         let (_, total) = match fused {
             Some(kernels) => net.learn_fused(&mut plan, kernels, batch, head, optimiser)?,

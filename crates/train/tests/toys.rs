@@ -112,13 +112,13 @@ fn replay_gives_the_last_state_its_endless_value() {
             (config.head.atoms, config.head.v_min, config.head.v_max) = (33, -1.0, 7.0);
             let net = BranchingQ::new(&mut plan, config);
             plan.program("learn");
-            let (sample, gather) = (env.sample().unwrap(), env.gather().unwrap());
-            plan.run_foreign("sample", &[draws], &[indices, draws], move |_| Ok(sample.to_vec()));
-            let again = gather.clone();
-            plan.run_foreign("gather", &[indices], &[x, actions, samples], move |_| Ok(vec![gather.clone()]));
+            let (drawn, given) = (env.gather_uniform().unwrap(), env.gather().unwrap());
+            plan.run_foreign("gather", &[draws], &[indices, x, actions, samples, draws], move |_| {
+                Ok(drawn.to_vec())
+            });
             net.learn(&mut plan, x, HeadSamples { actions, outcome: samples }, state).unwrap();
             plan.program("look");
-            plan.run_foreign("gather", &[indices], &[x, actions, samples], move |_| Ok(vec![again.clone()]));
+            plan.run_foreign("gather", &[indices], &[x, actions, samples], move |_| Ok(vec![given.clone()]));
             let s = plan.rows("s", x, 0, batch);
             let (q, _) = net.act(&mut plan, "look", s).unwrap();
             let runtime = plan.compile(&Device::cpu(), Options::default()).unwrap();

@@ -162,7 +162,7 @@ impl Run {
             compile(vec![env.reset().unwrap()]),
             compile(vec![env.observe().unwrap()]),
             compile(vec![env.step().unwrap()]),
-            compile(env.sample().unwrap().to_vec()),
+            compile(env.gather_uniform().unwrap().to_vec()),
             compile(vec![env.gather().unwrap()]),
         ];
         Run { env, dtype, device, programs }
@@ -182,7 +182,8 @@ impl Run {
         self.programs[2].run(1).unwrap();
     }
 
-    pub fn sample(&self) -> Vec<u32> {
+    /// The rows that were drawn, and gathered.
+    pub fn gather_uniform(&self) -> Vec<u32> {
         self.programs[3].run(1).unwrap();
         self.env.read(Buffer::Indices).unwrap()
     }

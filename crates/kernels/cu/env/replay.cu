@@ -1,9 +1,10 @@
 // Uniform replay with n-step returns, by index. The ring [R, E] is time-major: the successor of (row, e) is
 // (row + 1, e), so a window never crosses environments; it stops at an episode's end and at the write head, the
 // environments' step.
-//   replay_sample   indices [B] overwritten: uniform over the rows written; the place of a prioritised sampler
-//   replay_gather   s [B, S], next [B, S], actions [B, 3], samples [B] overwritten, for given indices
-//   replay_advance  draws += 1, after a sample
+//   replay_gather          s [B, S], next [B, S], actions [B, 3], samples [B] overwritten, for given indices: a prioritised sampler's
+//   replay_gather_uniform  the same for indices that it draws, uniform over the rows written, and overwrites. A node of its own for
+//                          them would cost a step as much time again as it takes
+//   replay_advance         draws += 1, after a uniform batch
 // With m the smallest of n, the steps to the episode's end (inclusive) and to the head:
 //   R = sum_{k<m} gamma^k r_{t+k};  discount = gamma^m (1 - terminated_{t+m-1});  next = the true s' of step t+m-1
 // gamma^k is Q31, rounded to nearest at each power; products are summed in 2^-40 and rounded to 2^-20 once.
@@ -14,25 +15,6 @@ struct Sample {
   u32 discount_q31;    // gamma^m (1 - terminated)
   u32 index, steps;    // row * E + env; m
 };
-
-struct ReplaySampleArgs {
-  Members<const Env> env;
-  Members<const EnvMember> member;
-  Members<const u64> draws;
-  Members<u32> indices;
-  u32 envs, rows, batch;
-  u32 reserved;
-};
-
-KERNEL(replay_sample, ReplaySampleArgs, None, 32, 32, 4) {
-  const u64 step = a.env.of(t.member)->step, written = step < a.rows ? step : a.rows;
-  const u64 seed = a.member.of(t.member)->seed, draws = *a.draws.of(t.member);
-  const int first = (int)t.index * 32, left = (int)a.batch - first;
-  t.each(left < 32 ? left : 32, [&](int j) {
-    const Words w = draw(seed, draws, 0, SAMPLE, (u32)(first + j));
-    a.indices.of(t.member)[first + j] = (u32)mul_high((u64)w.x << 32 | w.y, written * a.envs);
-  });
-}
 
 struct ReplayAdvanceArgs { Members<u64> draws; };
 KERNEL(replay_advance, ReplayAdvanceArgs, None, 32, 32, 1) {
@@ -47,22 +29,38 @@ struct ReplayGatherArgs {
   Members<const Context> context;
   Members<const real> features;
   Members<const Transition> ring;
-  Members<const u32> indices;
+  Members<u32> indices;
   Members<real> s, next;
   Members<u8> actions;
   Members<Sample> samples;
+  Members<const u64> draws;  // batches drawn so far; null and unread where indices are given
   ObservationShape shape;
   u32 envs, rows, batch, markets, reserved;
 };
 // s of a team's samples, then s'.
 struct Gathered { Seen row[2 * TEAM_ROWS]; };
 
-KERNEL(replay_gather, ReplayGatherArgs, Gathered, 256, 256, 1) {
+template<bool UNIFORM, class Tm> FN void gather(const ReplayGatherArgs& a, Gathered& m, Tm& t) {
   const int first = (int)t.index * TEAM_ROWS, left = (int)a.batch - first, count = left < TEAM_ROWS ? left : TEAM_ROWS;
+  u64 seed = 0, draws = 0, places = 0;
+  if constexpr (UNIFORM) {
+    const u64 step = a.env.of(t.member)->step;
+    seed = a.member.of(t.member)->seed;
+    draws = *a.draws.of(t.member);
+    places = (step < a.rows ? step : a.rows) * a.envs;
+  }
   t.each(2 * count, [&](int i) {
     const bool after = i >= count;
     const int j = after ? i - count : i;
-    const u32 index = a.indices.of(t.member)[first + j], e = index % a.envs, market = market_of(e, a.markets, a.envs);
+    u32 index;
+    if constexpr (UNIFORM) {
+      const Words w = draw(seed, draws, 0, SAMPLE, (u32)(first + j));
+      index = (u32)mul_high((u64)w.x << 32 | w.y, places);
+      if (after) a.indices.of(t.member)[first + j] = index;
+    } else {
+      index = a.indices.of(t.member)[first + j];
+    }
+    const u32 e = index % a.envs, market = market_of(e, a.markets, a.envs);
     const EnvMember& who = a.member.of(t.member)[market];
     const Rules& r = a.rules.of(t.member)[market];
     const Transition *ring = a.ring.of(t.member) + e, *last = ring + (u64)(index / a.envs) * a.envs;
@@ -99,3 +97,6 @@ KERNEL(replay_gather, ReplayGatherArgs, Gathered, 256, 256, 1) {
   write_observations(t, a.shape, 2 * count, a.features.of(t.member), [&](int i) -> const Seen& { return m.row[i]; },
                      [&](int i) { return (i < count ? s : next) + (i64)(i < count ? i : i - count) * a.shape.state_ld; });
 }
+
+KERNEL(replay_gather, ReplayGatherArgs, Gathered, 256, 256, 1) { gather<false>(a, m, t); }
+KERNEL(replay_gather_uniform, ReplayGatherArgs, Gathered, 256, 256, 1) { gather<true>(a, m, t); }

@@ -126,20 +126,24 @@ FN void update(const AdamArgs& a, Tm& t, const Scalars& k, float clip, int base,
 template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Scalars& k, Tm& t) {
   const Hyper& h = *a.hyper.of(t.member);
   OptimiserState& state = *a.state.of(t.member);
+  // Where tiles are many a team has several: it works out once what all of them need, and asks for the next before it is at work
+  // on one.
+  const auto base = [&](int i) { return ((int)t.index * a.tiles_each + i) * TILE; };
+  const auto count = [&](int i) { return a.packs - base(i) < TILE ? a.packs - base(i) : TILE; };
+  PerItemOf<Before, TILE, Tm> packs, next;
+  ask<PAIR>(a, t, base(0), count(0), packs);
   float clip = 0.f;
-  // Where tiles are many a team has several, and works out once what all of them need.
 #pragma unroll 1
   for (int i = 0; i < a.tiles_each; ++i) {
-    const int base = ((int)t.index * a.tiles_each + i) * TILE, left = a.packs - base, count = left < TILE ? left : TILE;
-    PerItemOf<Before, TILE, Tm> packs;
-    ask<PAIR>(a, t, base, count, packs);
     if (i == 0) {
       // By a thread that has no part of the norm.
       t.each(TILE, [&](int j) { if (j == TILE - 1) k = scalars(h, state); });
       clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
       t.sync();
     }
-    if (!(clip < 0.f)) update<PAIR, NEAREST>(a, t, k, clip, base, count, packs);
+    if (i + 1 < a.tiles_each) ask<PAIR>(a, t, base(i + 1), count(i + 1), next);
+    if (!(clip < 0.f)) update<PAIR, NEAREST>(a, t, k, clip, base(i), count(i), packs);
+    packs = next;
   }
   const bool finite = !(clip < 0.f);
   // The last team to come here writes the state that all have read.

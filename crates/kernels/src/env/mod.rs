@@ -18,5 +18,5 @@ pub use env_boltzmann::{EnvBoltzmann, env_boltzmann};
 pub use env_observe::env_observe;
 pub use env_step::{EnvStep, env_reset, env_step, env_step_greedy};
 pub use observation::Tables;
-pub use replay::{ReplayGather, ReplaySample, replay_advance, replay_gather, replay_sample};
+pub use replay::{ReplayGather, replay_advance, replay_gather};
 pub use types::{ACCOUNT_FEATURES, Context, Env, EnvMember, Exploration, Sample, Summary, Tally, Transition};

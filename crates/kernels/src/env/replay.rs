@@ -2,7 +2,7 @@
 
 use super::{
     observation::{ObservationShape, Tables, check_markets},
-    types::{Env, EnvMember, Sample, Transition},
+    types::{Env, Sample, Transition},
 };
 use crate::{
     Element, KernelError, View, launch,
@@ -14,71 +14,13 @@ use bytemuck::{Pod, Zeroable};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
 
-/// Buffers of uniform sampling.
-#[derive(Debug)]
-pub struct ReplaySample<'a> {
-    /// [`Env`] `[E, 1]`: its step is the write head.
-    pub env: &'a View,
-    /// [`EnvMember`] `[M, 1]`: the seed, which is the same in all, is the key.
-    pub member: &'a View,
-    /// U64 `[1, 1]`: batches drawn, the random counter; see [`replay_advance`].
-    pub draws: &'a View,
-    /// U32 `[B, 1]`: overwritten with row * E + environment.
-    pub indices: &'a View,
-    /// R: rows of the ring.
-    pub ring_rows: usize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Pod, Zeroable)]
-struct ReplaySampleArgs {
-    buffers: [MemberPtr; 4],
-    envs: u32,
-    rows: u32,
-    batch: u32,
-    reserved: u32,
-}
-
-/// Indices of a batch, uniform over what the ring holds. At least one step must have been made.
-///
-/// # Errors
-/// Buffers that don't fit one another.
-pub fn replay_sample(dtype: DType, members: usize, x: &ReplaySample<'_>) -> Result<Launch, KernelError> {
-    let check = Check::new("replay_sample", members);
-    let (envs, batch) = (x.env.rows, x.indices.rows);
-    check.that(envs > 0 && x.ring_rows > 0 && batch > 0, || "an empty ring or batch".into())?;
-    check.view(x.env, Element::of::<Env>(), envs, 1)?;
-    check.view(x.member, Element::of::<EnvMember>(), x.member.rows.max(1), 1)?;
-    check.view(x.draws, Element::U64, 1, 1)?;
-    check.view(x.indices, Element::U32, batch, 1)?;
-    check.dense(x.env)?;
-    check.dense(x.indices)?;
-    check.owned(x.indices)?;
-    let arguments = ReplaySampleArgs {
-        buffers: [x.env, x.member, x.draws, x.indices].map(View::ptr),
-        envs: envs as u32,
-        rows: x.ring_rows as u32,
-        batch: batch as u32,
-        reserved: 0,
-    };
-    let teams = batch.div_ceil(TEAM_ENVS);
-    Ok(launch(
-        &tree::REPLAY_SAMPLE,
-        dtype,
-        (teams, members),
-        &arguments,
-        &[x.env, x.member, x.draws],
-        &[x.indices],
-    ))
-}
-
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct ReplayAdvanceArgs {
     draws: MemberPtr,
 }
 
-/// Counts a batch as drawn. `draws` is U64 `[1, 1]` a member.
+/// Counts a uniform batch as drawn. `draws` is U64 `[1, 1]` a member.
 ///
 /// # Errors
 /// Buffers that don't fit.
@@ -99,8 +41,11 @@ pub struct ReplayGather<'a> {
     pub env: &'a View,
     /// [`Transition`] `[R, E]`.
     pub ring: &'a View,
-    /// U32 `[B, 1]`: rows to gather, from any sampler.
+    /// U32 `[B, 1]`: rows to gather, row * E + environment. From any sampler; overwritten where `draws` is there.
     pub indices: &'a View,
+    /// U64 `[1, 1]`: batches drawn so far, the random counter of rows that are uniform over what the ring holds; see
+    /// [`replay_advance`].
+    pub draws: Option<&'a View>,
     /// Real `[B, S]`: s, overwritten.
     pub s: &'a View,
     /// Real `[B, S]`: the true s' of the window's last step, overwritten.
@@ -114,7 +59,7 @@ pub struct ReplayGather<'a> {
 #[repr(C)]
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct ReplayGatherArgs {
-    buffers: [MemberPtr; 12],
+    buffers: [MemberPtr; 13],
     shape: ObservationShape,
     envs: u32,
     rows: u32,
@@ -123,12 +68,13 @@ struct ReplayGatherArgs {
     reserved: u32,
 }
 
-/// s, a, n-step return, discount and s' of given rows.
+/// s, a, n-step return, discount and s' of given rows, or of rows that it draws: at least one step must have been made then.
 ///
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Result<Launch, KernelError> {
-    let check = Check::new("replay_gather", members);
+    let kernel = if x.draws.is_some() { &tree::REPLAY_GATHER_UNIFORM } else { &tree::REPLAY_GATHER };
+    let check = Check::new(kernel.name, members);
     let (envs, rows, batch) = (x.env.rows, x.ring.rows, x.indices.rows);
     check.that(envs > 0 && rows > 0 && batch > 0, || "an empty ring or batch".into())?;
     check.view(x.env, Element::of::<Env>(), envs, 1)?;
@@ -142,6 +88,10 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
     let [member, rules, bars, context, features] = x.tables.views();
     let all =
         [x.env, member, rules, bars, context, features, x.ring, x.indices, x.s, x.next, x.actions, x.samples];
+    if let Some(draws) = x.draws {
+        check.view(draws, Element::U64, 1, 1)?;
+        check.owned(x.indices)?;
+    }
     for view in [x.env, x.ring, x.indices, x.actions, x.samples] {
         check.dense(view)?;
     }
@@ -150,8 +100,12 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
         check.owned(view)?;
     }
     let markets = check_markets(&check, member, rules, envs)?;
+    // Never followed where indices are given.
+    let draws = x.draws.map_or(MemberPtr { addr: 0, stride: 0 }, View::ptr);
+    let mut buffers = [draws; 13];
+    buffers.iter_mut().zip(all).for_each(|(to, view)| *to = view.ptr());
     let arguments = ReplayGatherArgs {
-        buffers: all.map(View::ptr),
+        buffers,
         shape,
         envs: envs as u32,
         rows: rows as u32,
@@ -160,5 +114,11 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
         reserved: 0,
     };
     let teams = batch.div_ceil(TEAM_ENVS);
-    Ok(launch(&tree::REPLAY_GATHER, dtype, (teams, members), &arguments, &all[..8], &written))
+    let mut reads = all[..8].to_vec();
+    let mut writes = written.to_vec();
+    if let Some(draws) = x.draws {
+        reads[7] = draws;
+        writes.push(x.indices);
+    }
+    Ok(launch(kernel, dtype, (teams, members), &arguments, &reads, &writes))
 }

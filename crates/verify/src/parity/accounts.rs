@@ -153,8 +153,7 @@ impl Side {
         device.synchronize()?;
         let step = compile(vec![env.act_greedy(&view)?, env.step()?])?;
         let mut commands = vec![env.observe()?];
-        commands.extend(env.sample()?);
-        commands.push(env.gather()?);
+        commands.extend(env.gather_uniform()?);
         let look = compile(commands)?;
         Ok(Side { step, look, env, _greedy: greedy })
     }
