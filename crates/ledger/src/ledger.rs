@@ -27,11 +27,10 @@ impl Ledger {
         run(&self.fills, member, |row| row.member)
     }
 
-    /// Decisions of a member whose account ended before its window did, since it was ruined; nothing where it reached the end.
-    pub fn ruined_at(&self, member: u32) -> Option<usize> {
-        let bars = self.bars_of(member);
-        let last = bars.last()?;
-        (last.time_ns < self.header.window.end_ns).then_some(bars.len() - 1)
+    /// After how many bars a member was ruined; none where its account reached the end of the window.
+    pub fn ruined(&self, member: u32) -> Option<usize> {
+        let rows = self.bars_of(member);
+        rows.last().is_some_and(|row| row.flags.terminated).then(|| rows.len() - 1)
     }
 
     /// How many members the header lists.
@@ -77,11 +76,16 @@ mod tests {
     use crate::synth::Synth;
 
     #[test]
-    fn who_ends_before_the_window_was_ruined() {
+    fn a_ruined_account_ends_with_the_bar_that_says_so() {
         let mut ledger = Synth { bars: 60, members: 2, ..Synth::default() }.ledger();
-        assert_eq!((0..3).map(|m| ledger.ruined_at(m)).collect::<Vec<_>>(), [None; 3]);
+        assert_eq!((0..3).map(|m| ledger.ruined(m)).collect::<Vec<_>>(), [None; 3]);
         let last = ledger.bars_of(1)[20].bar;
         ledger.bars.retain(|row| row.member == 0 || row.bar <= last);
-        assert_eq!((ledger.ruined_at(0), ledger.ruined_at(1)), (None, Some(20)));
+        ledger
+            .bars
+            .iter_mut()
+            .filter(|row| row.member == 1)
+            .for_each(|row| row.flags.terminated = row.bar == last);
+        assert_eq!((ledger.ruined(0), ledger.ruined(1)), (None, Some(20)));
     }
 }

@@ -5,7 +5,7 @@ use crate::account::{self, Account, Instrument, sections};
 use crate::figures::{FORMAT, metrics, part};
 use crate::input::{MarketLine, ReportError};
 use crate::page::{SCRIPT, scripted, write_page};
-use crate::section::{COLUMNS, Notes, SMALL, cell, config, days, none, ruin};
+use crate::section::{COLUMNS, Notes, SMALL, cell, config, days, none};
 use crate::view::{PartView, View};
 use foxhunt_ledger::Ledger;
 use foxhunt_metrics::{Metric, Undefined, Unit, over_members};
@@ -113,12 +113,9 @@ fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
                         td.quiet { (market.part.line.train.map_or_else(none, days)) }
                         td.quiet { (market.part.line.validation.map_or_else(none, days)) }
                         td.quiet { (days(market.part.line.test)) }
-                        td { (market.part.line.chosen) (ruin(&market.part.line.ledger, market.part.line.member)) }
+                        td { (market.part.line.chosen) }
                         @for (key, _) in COLUMNS { td.number { (cell(&market.part, key, notes)) } }
-                        td.number {
-                            (shown(market, market.held("total_return"), Unit::Share, notes))
-                            @if let Some(hold) = market.line.baselines.first() { (ruin(hold, 0)) }
-                        }
+                        td.number { (shown(market, market.held("total_return"), Unit::Share, notes)) }
                     }
                 }
                 @if let [first, _, ..] = views {

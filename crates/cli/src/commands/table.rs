@@ -49,11 +49,6 @@ struct Row {
     made: usize,
 }
 
-/// What stands behind the figures of an account that was ruined after so many decisions.
-fn ruined(decisions: usize) -> String {
-    format!("  ruined at bar {decisions}")
-}
-
 /// A few metrics of every member and of the baselines, a line each, over a window of so many decisions. A baseline of several
 /// draws stands with their mean.
 pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> Result<String, Failure> {
@@ -90,7 +85,7 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
     line("", &mut SHOWN.iter().map(|(_, heading)| *heading), "");
     for row in &rows {
         // Whoever was ruined has no more decisions: figures above one another are then of stretches of different length.
-        let end = if row.made < decisions { ruined(row.made) } else { String::new() };
+        let end = if row.made < decisions { format!("  ruined at bar {}", row.made) } else { String::new() };
         line(&row.label, &mut row.cells.iter().map(String::as_str), &end);
     }
     Ok(text)
@@ -149,18 +144,23 @@ fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> ([String; 2], V
 /// `figures.json` has it.
 pub(crate) fn markets(lines: &[MarketLine], account: &Value) -> Result<String, Failure> {
     let mut rows = Vec::new();
+    let ended = |ledger: &Ledger, member: u32| -> Result<Vec<String>, Failure> {
+        let mut cells = cells(ledger, member)?;
+        cells.extend(ledger.ruined(member).map(|bar| format!("  ruined at bar {bar}")));
+        Ok(cells)
+    };
     // The sum goes on with what is left in the parts that were ruined.
-    let lost = |of: &dyn Fn(&MarketLine) -> Option<usize>| match lines.iter().filter_map(of).count() {
-        0 => String::new(),
-        some => format!("  {some} of {} ruined", lines.len()),
+    let lost = |of: &dyn Fn(&MarketLine) -> Option<usize>| {
+        let some = lines.iter().filter_map(of).count();
+        (some > 0).then(|| format!("  {some} of {} ruined", lines.len()))
     };
     for MarketLine { name, part, baselines, .. } in lines {
         rows.push((
             [format!("{name} {}", window(part)), part.chosen.clone()],
-            cells(&part.ledger, part.member)?,
+            ended(&part.ledger, part.member)?,
         ));
         if let Some(hold) = baselines.first() {
-            rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+            rows.push(([String::new(), "buy and hold".into()], ended(hold, 0)?));
         }
     }
     let shown = account["shown"].as_str();
@@ -168,11 +168,11 @@ pub(crate) fn markets(lines: &[MarketLine], account: &Value) -> Result<String, F
     let members = account["members"].as_array().map_or(&[][..], Vec::as_slice);
     if let (Some(label), Some(member)) = (shown, members.iter().find(labelled)) {
         let mut cells = told(&member["metrics"]);
-        cells.push(lost(&|line| line.part.ledger.ruined_at(line.part.member)));
+        cells.extend(lost(&|line| line.part.ledger.ruined(line.part.member)));
         rows.push((["all together".into(), label.to_owned()], cells));
         if let Some(hold) = account["baselines"].as_array().and_then(|all| all.first()) {
             let mut cells = told(&hold["members"][0]["metrics"]);
-            cells.push(lost(&|line| line.baselines.first()?.ruined_at(0)));
+            cells.extend(lost(&|line| line.baselines.first()?.ruined(0)));
             rows.push(([String::new(), "buy and hold".into()], cells));
         }
     }
@@ -196,13 +196,12 @@ fn window(line: &PartLine) -> String {
     format!("{from} – {to}")
 }
 
-/// The figures of one member, in the order of [`SHOWN`], and behind them whether it was ruined.
+/// The figures of one member, in the order of [`SHOWN`].
 fn cells(ledger: &Ledger, member: u32) -> Result<Vec<String>, Failure> {
     let members = summaries(ledger)?;
     let named = members.get(member as usize).map_or(&[][..], Vec::as_slice);
     let cell = |(key, _): (&str, &str)| named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit));
-    let end = ledger.ruined_at(member).map(ruined).unwrap_or_default();
-    Ok(SHOWN.iter().map(|shown| cell(*shown).unwrap_or_default()).chain([end]).collect())
+    Ok(SHOWN.iter().map(|shown| cell(*shown).unwrap_or_default()).collect())
 }
 
 /// Rows of two texts and the figures of [`SHOWN`], below their headings.

@@ -1,12 +1,10 @@
 //! The folds of a walk-forward run: their windows, and what was chosen in each.
 
-use foxhunt_ledger::Ledger;
 use foxhunt_metrics::{Metric, Unit, over_members, time_interval};
 use maud::{Markup, html};
 
 use super::Notes;
 use crate::calendar::Date;
-use crate::format::integer;
 use crate::view::PartView;
 
 /// Key and heading of each figure.
@@ -65,11 +63,6 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
             }
         }
     })
-}
-
-/// Below what stands for an account that was ruined before its window ended: its figures are of a shorter stretch.
-pub(crate) fn ruin(ledger: &Ledger, member: u32) -> Markup {
-    html! { @if let Some(bar) = ledger.ruined_at(member) { br; span.quiet { "ruined at bar " (integer(bar as i128)) } } }
 }
 
 /// In place of a window that there is none of.
