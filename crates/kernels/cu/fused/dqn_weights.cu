@@ -1,22 +1,24 @@
 // gpu: sm_90a
-// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_WIDE=1 DQN_SPLIT=8
-// bounds: DQN_INPUTS=64 DQN_TRUNK1=128 DQN_TRUNK2=128 DQN_STREAM=64 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_WIDE=0 DQN_SPLIT=1
-// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_WIDE=0 DQN_SPLIT=2
+// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_PARTS=4 DQN_SPLIT=8
+// bounds: DQN_INPUTS=64 DQN_TRUNK1=128 DQN_TRUNK2=128 DQN_STREAM=64 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_PARTS=2 DQN_SPLIT=1
+// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_PARTS=1 DQN_SPLIT=1
+// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_PARTS=1 DQN_SPLIT=2
 // All gradients of weights and biases of a branching network, from what `dqn_rows.cu` left:
 //   dW = d^T h,   db = sum of d;   of action j of a branch, d = (1[j = action] - 1/n) g
-// Each warpgroup of a block has 64 rows of a weight matrix by 128 columns, or one unit of the head. Large batches (DQN_WIDE): four
-// warpgroups, so that less is read twice. Small ones: two, and two blocks on a multiprocessor, of which one computes while the
-// other begins or ends. The blocks of a cluster split the batch. Their F32 sums are added on chip in order of rank: one BF16
-// store, and bits that follow from the batch alone.
-// Shapes as in `dqn_rows.cu`. Overwrites the gradients, and a partial squared norm (2^-32) per block.
+// Each warpgroup of a block has 64 rows of a weight matrix by 128 columns, or one unit of the head: a part. Large batches have four
+// parts in a block, so that less is read twice. Small ones two, and two blocks on a multiprocessor, of which one computes while the
+// other begins or ends; or one, where multiprocessors are left over, and most of the batch on its way at once. The blocks of a
+// cluster split the batch. Their F32 sums are added on chip in order of rank: one BF16 store, and bits that follow from the batch
+// alone.
+// Shapes as in `dqn_rows.cu`. Overwrites the gradients, and a partial squared norm (2^-32) per part and block of a cluster.
 #include "hopper.cuh"
 #include "dqn.cuh"
 #include "optimiser.cuh"
 
 static constexpr int SPLIT = DQN_SPLIT;                       // blocks of a cluster
-static constexpr int PARTS = DQN_WIDE ? 4 : 2;                // warpgroups side by side: 64 rows, or a unit, each
-static constexpr int COMPUTE = 128 * PARTS, BLOCKS = DQN_WIDE ? 1 : 2;  // threads; blocks on a multiprocessor
-static constexpr int STAGES = DQN_WIDE ? 4 : 3, STAGE_BYTES = (PARTS + 2) * BLOCK_BYTES;
+static constexpr int PARTS = DQN_PARTS;                       // warpgroups side by side: 1, 2 or 4
+static constexpr int COMPUTE = 128 * PARTS, BLOCKS = PARTS == 2 ? 2 : 1;  // threads; blocks on a multiprocessor
+static constexpr int STAGES = PARTS == 4 ? 4 : PARTS == 2 ? 3 : 8, STAGE_BYTES = (PARTS + 2) * BLOCK_BYTES;
 FN constexpr int row_tiles(int n) { return (n + 64 * PARTS - 1) / (64 * PARTS); }
 FN constexpr int column_tiles(int n) { return (n + 127) / 128; }
 static constexpr int TASKS1 = row_tiles(TRUNK1) * column_tiles(INPUTS), TASKS2 = row_tiles(TRUNK2) * column_tiles(TRUNK1);
@@ -24,6 +26,11 @@ static constexpr int TASKS3 = row_tiles(STREAMS * STREAM) * column_tiles(TRUNK2)
 static constexpr int PAIRS = 34;  // of a thread's sums: 32 of weights, 2 of biases
 static constexpr int OF_ONES = STAGES * STAGE_BYTES, OF_BARRIERS = OF_ONES + 256, OF_NORMS = OF_BARRIERS + 64, SHARED_BYTES = OF_NORMS + 64;
 static_assert(PAIRS * COMPUTE * 8 <= STAGES * STAGE_BYTES, "sums take the place of the stages");
+
+// Number of a part's partial norm, whatever the parts of a block: trunk and stream layers by their tiles of 64 by 128, then the units.
+FN constexpr int norms_of(int rows, int columns) { return (rows + 63) / 64 * column_tiles(columns); }
+static constexpr int NORMS1 = norms_of(TRUNK1, INPUTS), NORMS2 = NORMS1 + norms_of(TRUNK2, TRUNK1);
+static constexpr int NORMS3 = NORMS2 + norms_of(STREAMS * STREAM, TRUNK2);
 
 struct WeightsArgs {
   TensorMap x, h1, h2, h3, d1, d2, d3, g;
@@ -165,7 +172,7 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, BLOCKS, __cluster_di
   const int first_row = head ? (first_unit(task.stream) + task.unit + part) * UNIT : 0;
   real* const w = (task.kind == 0 ? a.w1 : task.kind == 1 ? a.w2 : task.kind == 2 ? a.w3 : a.head).of(member);
   real* const b = (task.kind == 0 ? a.b1 : task.kind == 1 ? a.b2 : task.kind == 2 ? a.b3 : a.b_head).of(member);
-  const bool live = (!head || task.unit + part < task.units);
+  const bool live = head ? task.unit + part < task.units : task.row + 64 * part < rows;
   const auto store_pair = [&](int i, float x, float y) {  // pair i of a thread: 2 j + h
     const int j = i / 2, r = task.row + row + 8 * (i & 1);
     if (!live || r >= rows) return;
@@ -206,9 +213,12 @@ GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, BLOCKS, __cluster_di
   UNROLL for (int lanes = 16; lanes; lanes /= 2) squares = squares + shuffle_xor(squares, lanes);
   if (lane == 0) put_shared_float(shared + OF_NORMS + 4 * warp, squares);
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if ((threadIdx.x & 127) == 0 && live) {
     float total = 0.f;
-    for (int i = 0; i < COMPUTE / 32; ++i) total = total + get_shared_float(shared + OF_NORMS + 4 * i);
-    a.norm.of(member)[blockIdx.x] = to_fixed_q32(total);
+    for (int i = 0; i < 4; ++i) total = total + get_shared_float(shared + OF_NORMS + 4 * (4 * part + i));
+    const int before = task.kind == 0 ? 0 : task.kind == 1 ? NORMS1 : NORMS2;
+    const int number = head ? NORMS3 + first_unit(task.stream) + task.unit + part
+                            : before + (task.row / 64 + part) * column_tiles(columns) + task.column / 128;
+    a.norm.of(member)[number * SPLIT + rank] = to_fixed_q32(total);
   }
 }

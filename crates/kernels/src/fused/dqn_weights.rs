@@ -93,38 +93,39 @@ struct WeightsArgs {
     padding: [u32; 2],
 }
 
-/// How the work is cut. Follows from the batch alone, since it decides the order of addition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cut {
-    /// Whether a task is 256 rows of a weight matrix, or four units of a stream: half of that otherwise.
-    wide: bool,
-    /// Blocks that share a task's batch.
-    split: usize,
+/// Blocks that share a batch: decides the order of addition, and so follows from the batch alone.
+fn split_of(batch: usize) -> usize {
+    match batch.div_ceil(64) {
+        0..16 => 1,
+        16..32 => 2,
+        _ => 8,
+    }
 }
 
-impl Cut {
-    fn of(batch: usize) -> Self {
-        match batch.div_ceil(64) {
-            0..16 => Cut { wide: false, split: 1 },
-            16..32 => Cut { wide: false, split: 2 },
-            _ => Cut { wide: true, split: 8 },
-        }
-    }
+/// Blocks that run at a time, one on each multiprocessor, on the smallest GPU that there are products of warpgroups on.
+const MULTIPROCESSORS: usize = 114;
 
-    fn tasks(self, shape: &DqnShape) -> usize {
-        let parts = if self.wide { 4 } else { 2 };
-        let tiles = |rows: usize, columns: usize| rows.div_ceil(64 * parts) * columns.div_ceil(128);
-        let [m1, m2] = shape.trunk;
-        let layers = tiles(m1, shape.inputs) + tiles(m2, m1) + tiles(shape.streams() * shape.stream, m2);
-        let head: usize = (0..shape.streams()).map(|s| shape.head.stream_units(s).1.div_ceil(parts)).sum();
-        layers + head
+/// Warpgroups of a block, each with 64 rows of a weight matrix or one unit of a stream. No bit depends on it.
+fn parts_of(shape: &DqnShape, members: usize, split: usize) -> usize {
+    match split {
+        8 => 4,
+        _ if members * split * tasks(shape, 1) <= MULTIPROCESSORS => 1,
+        _ => 2,
     }
+}
+
+/// What the blocks of so many parts share the gradients out in.
+fn tasks(shape: &DqnShape, parts: usize) -> usize {
+    let tiles = |rows: usize, columns: usize| rows.div_ceil(64 * parts) * columns.div_ceil(128);
+    let [m1, m2] = shape.trunk;
+    let layers = tiles(m1, shape.inputs) + tiles(m2, m1) + tiles(shape.streams() * shape.stream, m2);
+    let head: usize = (0..shape.streams()).map(|s| shape.head.stream_units(s).1.div_ceil(parts)).sum();
+    layers + head
 }
 
 /// Partial squared norms that [`dqn_weights`] leaves for a batch of `batch`.
 pub fn weight_partials(shape: &DqnShape, batch: usize) -> usize {
-    let cut = Cut::of(batch);
-    cut.tasks(shape) * cut.split
+    tasks(shape, 1) * split_of(batch)
 }
 
 /// Gradients of all weights and biases, and their squared norm in parts.
@@ -174,11 +175,12 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
         check_mapped(&check, members, v)?;
     }
     let (reads, writes) = x.touched();
-    let blocks = weight_partials(shape, batch);
+    let split = split_of(batch);
+    let parts = parts_of(shape, members, split);
+    let blocks = tasks(shape, parts) * split;
     let mut out = launch(&tree::DQN_WEIGHTS, DType::Bf16, (blocks, members), &args, &reads, &writes);
     out.defines = shape.defines();
-    let cut = Cut::of(batch);
-    out.defines.extend([("DQN_WIDE", cut.wide.into()), ("DQN_SPLIT", cut.split as u32)]);
+    out.defines.extend([("DQN_PARTS", parts as u32), ("DQN_SPLIT", split as u32)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();
     Ok(out)
 }

@@ -359,7 +359,8 @@ fn defines_are_the_network_and_how_it_is_spread() {
         assert_eq!(rows.teams, tiles.div_ceil(groups) * roles);
         assert!(groups == 1 || roles == 1, "two groups share no passes");
         assert_eq!(weights.teams % of(&weights, "DQN_SPLIT"), 0, "clusters are whole");
-        assert_eq!(weights.teams as usize, weight_partials(s, batch));
+        let parts = of(&weights, "DQN_PARTS") as usize;
+        assert!(weights.teams as usize * parts >= weight_partials(s, batch), "each partial norm is a part's");
         (groups, roles, of(&weights, "DQN_SPLIT"))
     };
     assert_eq!(spread(1, 1, &s), (1, 5, 1));
@@ -429,20 +430,36 @@ fn rows_of_a_block_fill_the_machine() {
     assert_eq!(of(512, 32), [64, 32]);
 }
 
+/// A block has few parts where multiprocessors are left over.
+#[test]
+fn parts_of_a_block_follow_from_the_work() {
+    let s = shape(128, [256, 256], 128, &[9, 3, 3], 51);
+    for (batch, members, parts) in
+        [(1, 1, 1), (512, 2, 1), (512, 3, 2), (1024, 1, 1), (1024, 2, 2), (4096, 1, 4)]
+    {
+        let launch = Buffers::new(&s, batch, members).weights(&s).unwrap();
+        let define = |name: &str| launch.defines.iter().find(|(n, _)| *n == name).unwrap().1;
+        assert_eq!(define("DQN_PARTS"), parts, "batch {batch} of {members}");
+    }
+}
+
 #[test]
 fn partial_norms_follow_from_the_sizes() {
     let s = shape(128, [256, 256], 128, &[9, 3, 3], 51);
-    // Tiles of 128 by 128: 2x1 + 2x2 + 4x2; pairs of units: V, 9, 3 and 3.
-    let small = 2 + 4 + 8 + (1 + 5 + 2 + 2);
-    // Tiles of 256 by 128: 1x1 + 1x2 + 2x2; fours of units.
-    let wide = 1 + 2 + 4 + (1 + 3 + 1 + 1);
-    for (batch, partials) in
-        [(1, small), (960, small), (961, 2 * small), (1984, 2 * small), (1985, 8 * wide), (16_384, 8 * wide)]
-    {
+    // Tiles of 64 by 128: 4x1 + 4x2 + 8x2; units: V, 9, 3 and 3.
+    let parts = 4 + 8 + 16 + 16;
+    for (batch, partials) in [
+        (1, parts),
+        (960, parts),
+        (961, 2 * parts),
+        (1984, 2 * parts),
+        (1985, 8 * parts),
+        (16_384, 8 * parts),
+    ] {
         assert_eq!(weight_partials(&s, batch), partials, "{batch}");
     }
     // Halves of tiles count whole.
-    assert_eq!(weight_partials(&shape(64, [64, 128], 64, &[1, 2], 2), 64), 1 + 1 + 2 + 3);
+    assert_eq!(weight_partials(&shape(64, [64, 128], 64, &[1, 2], 2), 64), 1 + 2 + 3 + (1 + 1 + 2));
     // The most that there is: the optimiser adds up to 1024.
     let largest = shape(256, [512, 256], 128, &[16, 16, 15], 39);
     assert!(weight_partials(&largest, 1 << 20) <= 1024);
