@@ -384,6 +384,14 @@ fn an_account_goes_through_all_instruments() {
     let line = done.out.lines().find(|l| l.starts_with("all together")).unwrap();
     let grown = 100.0 * chosen["metrics"]["total_return"].as_f64().unwrap();
     assert!(line.contains(&format!("{grown:.2} %")), "{line}");
+    // Costs as they are give the same account again, and dearer ones a poorer one, which the terminal tells last.
+    let stress = account["stress"].as_array().unwrap();
+    assert_eq!((stress.len(), &stress[1]["key"]), (7, &"costs_1".into()));
+    assert_eq!(stress[1]["members"][0]["metrics"], chosen["metrics"]);
+    let of = |k: usize| stress[k]["members"][0]["metrics"]["total_return"].as_f64().unwrap();
+    assert!(of(0) > of(1) && of(1) > of(2) && of(2) > of(3), "{stress:?}");
+    let told = done.out.lines().find(|l| l.starts_with("costs × 3")).unwrap();
+    assert!(told.ends_with(&format!("{:.2} %", 100.0 * of(3))), "{told}");
 }
 
 /// Whoever was ruined has figures of a shorter stretch, which the table across instruments says.

@@ -33,6 +33,18 @@ impl Ledger {
         rows.last().is_some_and(|row| row.flags.terminated).then(|| rows.len() - 1)
     }
 
+    /// The ledger of one member alone, who is the first there.
+    #[must_use]
+    pub fn only(&self, member: u32) -> Ledger {
+        let mut header = self.header.clone();
+        header.members = self.header.members.get(member as usize).cloned().into_iter().collect();
+        Ledger {
+            header,
+            bars: self.bars_of(member).iter().map(|row| BarRow { member: 0, ..*row }).collect(),
+            fills: self.fills_of(member).iter().map(|row| FillRow { member: 0, ..*row }).collect(),
+        }
+    }
+
     /// How many members the header lists.
     pub fn members(&self) -> u32 {
         u32::try_from(self.header.members.len()).unwrap_or(u32::MAX)
@@ -72,8 +84,18 @@ fn run<T>(rows: &[T], member: u32, key: impl Fn(&T) -> u32) -> &[T] {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::synth::Synth;
+
+    #[test]
+    fn one_member_alone_adds_up_as_among_others() {
+        let ledger = Synth { bars: 60, members: 3, ..Synth::default() }.ledger();
+        let all = crate::reconcile(&ledger).unwrap();
+        let alone = ledger.only(2);
+        let of = crate::reconcile(&alone).unwrap();
+        assert_eq!(of.members, [crate::MemberAttribution { member: 0, ..all.members[2] }]);
+        assert_eq!(alone.header.members, ledger.header.members[2..]);
+        assert!(ledger.only(3).header.members.is_empty() && ledger.only(3).bars.is_empty());
+    }
 
     #[test]
     fn a_ruined_account_ends_with_the_bar_that_says_so() {

@@ -16,6 +16,7 @@ use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
+use foxhunt_report::StressLine;
 use foxhunt_train::{Config, Group, Market};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
@@ -101,6 +102,8 @@ pub(crate) struct Tested {
     pub(crate) chosen: String,
     /// Buy and hold first.
     pub(crate) baselines: Vec<Ledger>,
+    /// All members under stress.
+    pub(crate) stress: Vec<StressLine>,
 }
 
 /// Tests the chosen members of one instrument.
@@ -117,7 +120,7 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Fa
     let members = Chosen::load(x.saves, choices)?.on(&backtest)?;
     let ledger = members.run(&backtest)?;
     let (member, chosen) = chosen(x.config, choices);
-    let Written { text, baselines } = members.paper(&Paper {
+    let Written { text, baselines, stress } = members.paper(&Paper {
         folder: x.out,
         run: Some(x.folder),
         backtest: &backtest,
@@ -133,6 +136,7 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Fa
         member,
         chosen,
         baselines,
+        stress,
     })
 }
 

@@ -151,13 +151,14 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
         folds: &lines,
         config_text: x.config_text,
     };
-    let Written { text, baselines } = account_paper(&paper, &folds, seed)?;
+    let Written { text, baselines, stress } = account_paper(&paper, &folds, seed)?;
     Ok(Tested {
         text: format!("{}\none account through all test windows\n{text}", table::folds(&lines)?),
         ledger,
         member: 0,
         chosen: NAME.into(),
         baselines,
+        stress,
     })
 }
 

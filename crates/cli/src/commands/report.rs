@@ -35,6 +35,8 @@ pub(crate) struct Written {
     pub(crate) text: String,
     /// Buy and hold first.
     pub(crate) baselines: Vec<Ledger>,
+    /// The policy under stress.
+    pub(crate) stress: Vec<StressLine>,
 }
 
 /// Writes ledger, page and figures. `again` is the
@@ -79,8 +81,8 @@ pub(crate) fn write_paper(
     place::write_json(&x.folder.join(FIGURES), &figures(&input)?)?;
     let decisions = x.backtest.window().decisions();
     let table = table::table(x.ledger, &baselines, decisions)?;
-    let stress = table::stress(&stress)?;
-    Ok(Written { text: format!("{table}{stress}\nreport          {}", page.display()), baselines })
+    let under = table::stress(&stress)?;
+    Ok(Written { text: format!("{table}{under}\nreport          {}", page.display()), baselines, stress })
 }
 
 /// The lines of a run's `metrics.jsonl`.

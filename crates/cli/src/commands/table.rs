@@ -176,8 +176,20 @@ pub(crate) fn markets(lines: &[MarketLine], account: &Value) -> Result<String, F
             rows.push(([String::new(), "buy and hold".into()], cells));
         }
     }
-    let none = account["none"].as_str().map(|why| format!("no account through all instruments: {why}\n"));
-    Ok(under("instrument", &rows) + &none.unwrap_or_default())
+    let mut text = under("instrument", &rows);
+    if let Some(why) = account["none"].as_str() {
+        text.push_str(&format!("no account through all instruments: {why}\n"));
+    }
+    let stress = account["stress"].as_array().map_or(&[][..], Vec::as_slice);
+    if !stress.is_empty() {
+        text.push_str("total return of all together under stress\n");
+    }
+    for line in stress {
+        let run =
+            told(&line["members"][0]["metrics"]).into_iter().next().filter(|_| line["not_run"].is_null());
+        text.push_str(&under_stress(line["label"].as_str().unwrap_or_default(), run));
+    }
+    Ok(text)
 }
 
 /// Figures of [`SHOWN`] that stand in `figures.json`.
@@ -227,14 +239,16 @@ pub(crate) fn stress(lines: &[StressLine]) -> Result<String, Failure> {
         text.push_str("total return under stress, mean over members\n");
     }
     for line in lines {
-        let said = match &line.ledger {
-            Ok(ledger) => {
-                let (metric, unit) = mean(&summaries(ledger)?, "total_return");
-                value(metric, unit)
-            }
-            Err(_) => "not run".to_owned(),
-        };
-        text.push_str(&format!("{:<17}{said:>13}\n", line.label.to_lowercase()));
+        let run = line.ledger.as_ref().ok().map(|ledger| {
+            let (metric, unit) = mean(&summaries(ledger)?, "total_return");
+            Ok::<_, Failure>(value(metric, unit))
+        });
+        text.push_str(&under_stress(&line.label, run.transpose()?));
     }
     Ok(text)
+}
+
+/// A line under stress, and its total return where it was run.
+fn under_stress(label: &str, run: Option<String>) -> String {
+    format!("{:<17}{:>13}\n", label.to_lowercase(), run.unwrap_or_else(|| "not run".to_owned()))
 }
