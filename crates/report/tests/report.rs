@@ -474,6 +474,9 @@ fn instruments_stand_in_one_table() {
         text.contains("<section id=\"account-stress\">")
             && text.contains("eur: start_cash does not &lt;fit&gt;")
     );
+    // However wide a table is, it scrolls in a box of its own and the page stays as wide as it was.
+    assert!(text.matches("<table").count() > 4);
+    assert_eq!(text.matches("<table").count(), text.matches("<div class=\"scroll").count());
     // With the same members everywhere each has an account, and the chosen one is shown.
     let mut shared = markets.clone();
     shared[0].part.member = 0;
