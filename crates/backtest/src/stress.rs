@@ -4,8 +4,8 @@ use crate::{Backtest, BacktestError};
 use foxhunt_ledger::Ledger;
 use foxhunt_market::RuleBook;
 
-/// Runs a policy over a backtest with other rules.
-pub type Rerun<'a> = dyn FnMut(&Backtest<'_>) -> Result<Ledger, BacktestError> + 'a;
+/// Runs a policy over a backtest with other rules; where it fails or is stopped, with an error of the caller's.
+pub type Rerun<'a, E = BacktestError> = dyn FnMut(&Backtest<'_>) -> Result<Ledger, E> + 'a;
 
 /// One line.
 #[derive(Debug)]
@@ -29,13 +29,13 @@ pub struct StressLine {
 /// impact, which grows with the square root of size; where a size does not fit the account's integers the line says so.
 ///
 /// # Errors
-/// The device's. Rules that can't be kept are a line's own.
-pub fn stress(
+/// Those of `again` and `late`. Rules that can't be kept are a line's own.
+pub fn stress<E>(
     backtest: &Backtest<'_>,
     ledger: &Ledger,
-    again: &mut Rerun<'_>,
-    late: &mut Rerun<'_>,
-) -> Result<Vec<StressLine>, BacktestError> {
+    again: &mut Rerun<'_, E>,
+    late: &mut Rerun<'_, E>,
+) -> Result<Vec<StressLine>, E> {
     let rules = backtest.rules().clone();
     let changed: [(&'static str, &'static str, RuleBook); 5] = [
         ("costs_0", "Costs × 0", rules.with_costs(0)),

@@ -384,6 +384,36 @@ fn an_account_goes_through_all_instruments() {
     let line = done.out.lines().find(|l| l.starts_with("all together")).unwrap();
     let grown = 100.0 * chosen["metrics"]["total_return"].as_f64().unwrap();
     assert!(line.contains(&format!("{grown:.2} %")), "{line}");
+    // Costs as they are give the same account again, and dearer ones a poorer one, which the terminal tells last.
+    let stress = account["stress"].as_array().unwrap();
+    assert_eq!((stress.len(), &stress[1]["key"]), (7, &"costs_1".into()));
+    assert_eq!(stress[1]["members"][0]["metrics"], chosen["metrics"]);
+    let of = |k: usize| stress[k]["members"][0]["metrics"]["total_return"].as_f64().unwrap();
+    assert!(of(0) > of(1) && of(1) > of(2) && of(2) > of(3), "{stress:?}");
+    let told = done.out.lines().find(|l| l.starts_with("costs × 3")).unwrap();
+    assert!(told.ends_with(&format!("{:.2} %", 100.0 * of(3))), "{told}");
+}
+
+/// Whoever was ruined has figures of a shorter stretch, which the table across instruments says.
+#[test]
+fn ruin_is_told_in_the_table_across_instruments() {
+    let folder = folder();
+    let at = folder.path();
+    let dear = "--set data.markets.gold.market.taker_fee_bp=1000 --set data.markets.gold.market.ruin=0.9";
+    let done = train(at, &format!("--config two.toml {dear} --out run")).works();
+    let chosen = json(&at.join("run/selection.json"));
+    let mut own = chosen.as_array().unwrap().iter().filter(|c| c["market"] == "gold");
+    let member = own.position(|c| c["chosen"] == true).unwrap() as u32;
+    let ledger = foxhunt_ledger::Ledger::read(&at.join("run/gold/ledger")).unwrap();
+    let gold = ledger.ruined(member).unwrap();
+    assert_eq!(gold + 1, ledger.bars_of(member).len());
+    let ends = |out: &str, begin: &str| out.lines().find(|l| l.starts_with(begin)).unwrap().to_owned();
+    let across = &done.out[done.out.find("instrument ").unwrap()..];
+    let said = format!("  ruined at bar {gold}");
+    assert!(ends(across, "gold ").ends_with(&said) && !ends(across, "eur ").contains("ruined"), "{across}");
+    assert!(ends(across, "all together").ends_with("  1 of 2 ruined"), "{across}");
+    let again = foxhunt(at, "backtest run --device cpu --out again").works();
+    assert!(ends(&again.out, "gold ").ends_with(&said), "{}", again.out);
 }
 
 /// Anyone's targets for several instruments, in one file.

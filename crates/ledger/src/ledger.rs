@@ -27,6 +27,24 @@ impl Ledger {
         run(&self.fills, member, |row| row.member)
     }
 
+    /// After how many bars a member was ruined; none where its account reached the end of the window.
+    pub fn ruined(&self, member: u32) -> Option<usize> {
+        let rows = self.bars_of(member);
+        rows.last().is_some_and(|row| row.flags.terminated).then(|| rows.len() - 1)
+    }
+
+    /// The ledger of one member alone, who is the first there.
+    #[must_use]
+    pub fn only(&self, member: u32) -> Ledger {
+        let mut header = self.header.clone();
+        header.members = self.header.members.get(member as usize).cloned().into_iter().collect();
+        Ledger {
+            header,
+            bars: self.bars_of(member).iter().map(|row| BarRow { member: 0, ..*row }).collect(),
+            fills: self.fills_of(member).iter().map(|row| FillRow { member: 0, ..*row }).collect(),
+        }
+    }
+
     /// How many members the header lists.
     pub fn members(&self) -> u32 {
         u32::try_from(self.header.members.len()).unwrap_or(u32::MAX)
@@ -62,4 +80,34 @@ fn run<T>(rows: &[T], member: u32, key: impl Fn(&T) -> u32) -> &[T] {
     let start = rows.partition_point(|row| key(row) < member);
     let end = rows.partition_point(|row| key(row) <= member);
     rows.get(start..end).unwrap_or(&[])
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::synth::Synth;
+
+    #[test]
+    fn one_member_alone_adds_up_as_among_others() {
+        let ledger = Synth { bars: 60, members: 3, ..Synth::default() }.ledger();
+        let all = crate::reconcile(&ledger).unwrap();
+        let alone = ledger.only(2);
+        let of = crate::reconcile(&alone).unwrap();
+        assert_eq!(of.members, [crate::MemberAttribution { member: 0, ..all.members[2] }]);
+        assert_eq!(alone.header.members, ledger.header.members[2..]);
+        assert!(ledger.only(3).header.members.is_empty() && ledger.only(3).bars.is_empty());
+    }
+
+    #[test]
+    fn a_ruined_account_ends_with_the_bar_that_says_so() {
+        let mut ledger = Synth { bars: 60, members: 2, ..Synth::default() }.ledger();
+        assert_eq!((0..3).map(|m| ledger.ruined(m)).collect::<Vec<_>>(), [None; 3]);
+        let last = ledger.bars_of(1)[20].bar;
+        ledger.bars.retain(|row| row.member == 0 || row.bar <= last);
+        ledger
+            .bars
+            .iter_mut()
+            .filter(|row| row.member == 1)
+            .for_each(|row| row.flags.terminated = row.bar == last);
+        assert_eq!((ledger.ruined(0), ledger.ruined(1)), (None, Some(20)));
+    }
 }

@@ -4,8 +4,8 @@ use crate::chart;
 use crate::figures::accounts;
 use crate::format::{Units, integer};
 use crate::input::{MarketLine, ReportError};
-use crate::section::{brief, costs, drawdowns, intervals, legend, months};
-use crate::view::{Accounts, MIDDLE, MemberView, PartView, View, middle};
+use crate::section::{brief, costs, drawdowns, intervals, legend, months, stress_table};
+use crate::view::{Accounts, MIDDLE, MemberView, PartView, StressView, View, middle};
 use foxhunt_ledger::{CombineError, Ledger, combine};
 use foxhunt_metrics::{Series, summary};
 use maud::{Markup, html};
@@ -17,9 +17,23 @@ const CHOSEN: &str = "the chosen of each instrument";
 /// The account, or why there is none.
 pub(crate) enum Account {
     /// The run's members or the chosen of each instrument, and baselines over the same bars.
-    Of { agent: Accounts, baselines: Vec<Accounts> },
+    Of {
+        agent: Box<Accounts>,
+        baselines: Vec<Accounts>,
+        /// The chosen under stress, by the lines that all instruments have.
+        stress: Vec<Stressed>,
+    },
     /// Why these accounts are not added up.
     None(String),
+}
+
+/// A line under stress, summed.
+pub(crate) struct Stressed {
+    key: String,
+    label: String,
+    again: bool,
+    /// The sum; or why there is none.
+    of: Result<Accounts, String>,
 }
 
 /// Instruments made ready to show.
@@ -28,6 +42,8 @@ pub(crate) struct Instrument<'a> {
     pub(crate) part: PartView<'a>,
     /// Buy and hold first.
     pub(crate) baselines: Vec<View<'a>>,
+    /// The chosen member alone under stress.
+    pub(crate) stress: Vec<StressView<'a>>,
 }
 
 impl Account {
@@ -35,7 +51,7 @@ impl Account {
     pub(crate) fn of(all: &[Instrument<'_>]) -> Result<Option<Self>, ReportError> {
         let [first, _, ..] = all else { return Ok(None) };
         let made = || -> Result<Self, CombineError> {
-            let agent = agent(all)?;
+            let agent = Box::new(agent(all)?);
             let count = all.iter().map(|i| i.baselines.len()).min().unwrap_or(0);
             let baseline = |k: usize| {
                 let parts: Vec<&View<'_>> = all.iter().map(|i| &i.baselines[k]).collect();
@@ -45,7 +61,9 @@ impl Account {
                 Ok(together(members, of.name.clone(), None, of))
             };
             let baselines = (0..count).map(baseline).collect::<Result<_, CombineError>>()?;
-            Ok(Account::Of { agent, baselines })
+            let keys = first.stress.iter();
+            let stress = keys.filter_map(|s| stressed(all, s).transpose()).collect::<Result<_, _>>()?;
+            Ok(Account::Of { agent, baselines, stress })
         };
         match made() {
             Ok(account) => Ok(Some(account)),
@@ -73,6 +91,24 @@ fn agent(all: &[Instrument<'_>]) -> Result<Accounts, CombineError> {
     member.0.series.trials = trials;
     member.0.summary = summary(&member.0.series);
     Ok(Accounts { trials, ..together(vec![member], name, Some(0), parts[0]) })
+}
+
+/// A line under stress through all instruments; nothing where one of them doesn't have it.
+fn stressed(all: &[Instrument<'_>], of: &StressView<'_>) -> Result<Option<Stressed>, CombineError> {
+    let key = &of.line.key;
+    let found = all.iter().map(|i| Some((&i.line.name, i.stress.iter().find(|s| s.line.key == *key)?)));
+    let Some(found) = found.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let parts = found.iter().map(|(name, s)| s.view.as_ref().map_err(|problem| format!("{name}: {problem}")));
+    let account = match parts.collect::<Result<Vec<&View<'_>>, String>>() {
+        Err(problem) => Err(problem),
+        Ok(parts) => match sum(&parts, |_| 0) {
+            Ok(member) => Ok(together(vec![member], of.line.label.clone(), Some(0), parts[0])),
+            Err(refused) if refused.is_refusal() => Err(refused.to_string()),
+            Err(wrong) => return Err(wrong),
+        },
+    };
+    let line = of.line;
+    Ok(Some(Stressed { key: key.clone(), label: line.label.clone(), again: line.again, of: account }))
 }
 
 /// A member of the sum, and the exponent of its money.
@@ -110,8 +146,8 @@ fn together(
 
 /// The sections of the page.
 pub(crate) fn sections(account: &Account, instruments: usize) -> Markup {
-    let (agent, baselines) = match account {
-        Account::Of { agent, baselines } => (agent, baselines),
+    let (agent, baselines, stress) = match account {
+        Account::Of { agent, baselines, stress } => (agent, baselines, stress),
         Account::None(reason) => {
             return html! {
                 section #account {
@@ -145,6 +181,20 @@ pub(crate) fn sections(account: &Account, instruments: usize) -> Markup {
         @if let Some(months) = months(agent) { (months) }
         (costs(agent, baselines))
         (drawdowns(agent, baselines))
+        @if !stress.is_empty() { (under_stress(agent, stress)) }
+    }
+}
+
+fn under_stress(agent: &Accounts, stress: &[Stressed]) -> Markup {
+    html! {
+        section #account-stress {
+            h2 { "Stress of that account" }
+            (stress_table(stress.iter().map(|s| (s.label.as_str(), s.again, s.of.as_ref().map_err(String::as_str)))))
+            p.notes {
+                "Each line is the sum of the instruments’ own, of " (agent.shown().label) ": costs and equity are multiplied in all of them "
+                "at once, and what a line does to each stands on its own page, in words, too."
+            }
+        }
     }
 }
 
@@ -152,7 +202,7 @@ pub(crate) fn sections(account: &Account, instruments: usize) -> Markup {
 pub(crate) fn figures(account: &Account) -> Value {
     match account {
         Account::None(reason) => json!({ "none": reason }),
-        Account::Of { agent, baselines } => {
+        Account::Of { agent, baselines, stress } => {
             let mut out = accounts(agent);
             let baselines: Vec<Value> = baselines.iter().map(|b| accounts(b).into()).collect();
             out.insert("currency".into(), json!(agent.units.currency));
@@ -161,6 +211,10 @@ pub(crate) fn figures(account: &Account) -> Value {
             out.insert("trials".into(), json!(agent.trials));
             out.insert("shown".into(), json!(agent.shown().label));
             out.insert("baselines".into(), json!(baselines));
+            let line = |s: &Stressed| {
+                crate::figures::stress(&s.key, &s.label, s.again, s.of.as_ref().map_err(String::as_str))
+            };
+            out.insert("stress".into(), stress.iter().map(line).collect());
             out.into()
         }
     }

@@ -27,15 +27,8 @@ pub fn figures(input: &ReportInput<'_>) -> Result<Value, ReportError> {
     let views = Views::new(input)?;
     let header = &views.agent.ledger.header;
     let stress = views.stress.iter().map(|s| {
-        let mut line = match &s.view {
-            Ok(view) => strategy(view, false),
-            Err(problem) => Map::from_iter([("not_run".to_owned(), json!(problem))]),
-        };
-        line.insert("key".into(), json!(s.line.key));
-        line.insert("label".into(), json!(s.line.label));
-        let how = if s.line.again { "policy run again in a closed loop" } else { "recorded decisions" };
-        line.insert("how".into(), json!(how));
-        Value::Object(line)
+        let view = s.view.as_deref().map_err(|problem| *problem);
+        stress(&s.line.key, &s.line.label, s.line.again, view)
     });
     let baselines = views.baselines.iter().map(|view| {
         let mut line = strategy(view, true);
@@ -81,6 +74,19 @@ pub(crate) fn part(part: &PartView<'_>) -> Map<String, Value> {
     let of_time = intervals(&part.chosen().series, part.view.seed);
     out.insert("over_time".into(), json!({ "member": part.chosen().label, "intervals": of_time }));
     out
+}
+
+/// A line under stress: its accounts, or why there are none.
+pub(crate) fn stress(key: &str, label: &str, again: bool, of: Result<&Accounts, &str>) -> Value {
+    let mut line = match of {
+        Ok(accounts) => members(accounts, |_, _| {}, false),
+        Err(problem) => Map::from_iter([("not_run".to_owned(), json!(problem))]),
+    };
+    line.insert("key".into(), json!(key));
+    line.insert("label".into(), json!(label));
+    let how = if again { "policy run again in a closed loop" } else { "recorded decisions" };
+    line.insert("how".into(), json!(how));
+    Value::Object(line)
 }
 
 /// Accounts of no one ledger.

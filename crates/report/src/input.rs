@@ -64,6 +64,8 @@ pub struct MarketLine {
     pub part: PartLine,
     /// Baselines over the same window at equal costs, buy and hold first.
     pub baselines: Vec<Ledger>,
+    /// The chosen member alone under stress, by the same keys in all instruments; may be empty.
+    pub stress: Vec<StressLine>,
 }
 
 /// How one member's training went.

@@ -6,7 +6,7 @@ use crate::figures::{FORMAT, metrics, part};
 use crate::input::{MarketLine, ReportError};
 use crate::page::{SCRIPT, scripted, write_page};
 use crate::section::{COLUMNS, Notes, SMALL, cell, config, days, none};
-use crate::view::{PartView, View};
+use crate::view::{PartView, StressView, View};
 use foxhunt_ledger::Ledger;
 use foxhunt_metrics::{Metric, Undefined, Unit, over_members};
 use maud::{Markup, html};
@@ -48,7 +48,8 @@ fn views<'a>(input: &MarketsInput<'a>) -> Result<Vec<Instrument<'a>>, ReportErro
             View::named(ledger, &format!("{name} of {}", line.name))
         };
         let baselines = line.baselines.iter().map(baseline).collect::<Result<_, _>>()?;
-        Ok(Instrument { line, part: PartView::new(&line.part, &line.name)?, baselines })
+        let stress = line.stress.iter().map(StressView::new).collect::<Result<_, _>>()?;
+        Ok(Instrument { line, part: PartView::new(&line.part, &line.name)?, baselines, stress })
     };
     input.markets.iter().map(view).collect()
 }

@@ -23,7 +23,7 @@ pub(crate) use intervals::intervals;
 pub(crate) use legend::legend;
 pub(crate) use months::months;
 pub(crate) use rolling::rolling;
-pub(crate) use stress::stress;
+pub(crate) use stress::{stress, table as stress_table};
 pub(crate) use summary::{brief, headline, summary};
 pub(crate) use trades::trades;
 pub(crate) use training::training;

@@ -168,6 +168,16 @@ pub(crate) struct StressView<'a> {
     pub(crate) view: Result<View<'a>, &'a str>,
 }
 
+impl<'a> StressView<'a> {
+    pub(crate) fn new(line: &'a StressLine) -> Result<Self, ReportError> {
+        let view = match &line.ledger {
+            Ok(ledger) => Ok(View::named(ledger, &line.label)?),
+            Err(problem) => Err(problem.as_str()),
+        };
+        Ok(StressView { line, view })
+    }
+}
+
 /// A part of a run made ready to show.
 pub(crate) struct PartView<'a> {
     pub(crate) line: &'a PartLine,
@@ -212,18 +222,11 @@ impl<'a> Views<'a> {
         let view = View::named;
         let baseline =
             |ledger: &'a Ledger| view(ledger, ledger.header.baseline.as_deref().unwrap_or("a baseline"));
-        let stress = |line: &'a StressLine| {
-            let found = match &line.ledger {
-                Ok(ledger) => Ok(view(ledger, &line.label)?),
-                Err(problem) => Err(problem.as_str()),
-            };
-            Ok(StressView { line, view: found })
-        };
         let fold = |(number, line): (usize, &'a PartLine)| PartView::new(line, &format!("fold {number}"));
         Ok(Views {
             agent: view(input.ledger, "the agent")?,
             baselines: input.baselines.iter().map(baseline).collect::<Result<_, _>>()?,
-            stress: input.stress.iter().map(stress).collect::<Result<_, ReportError>>()?,
+            stress: input.stress.iter().map(StressView::new).collect::<Result<_, ReportError>>()?,
             folds: input.folds.iter().enumerate().map(fold).collect::<Result<_, ReportError>>()?,
         })
     }

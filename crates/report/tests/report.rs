@@ -400,6 +400,7 @@ fn instruments_stand_in_one_table() {
             member,
         },
         baselines: vec![hold()],
+        stress: Vec::new(),
     };
     let markets = [line("eur", 1, 1), line("xbt", 5, 0)];
     let input =
@@ -443,6 +444,39 @@ fn instruments_stand_in_one_table() {
     );
     assert_eq!(account["baselines"][0]["name"], "buy and hold");
     assert!(text.contains("<section id=\"account\">") && text.contains("<section id=\"account-equity\">"));
+    // Under stress it is the sum of the chosen's own lines; what could not be run of one is run of none.
+    assert!(json["account"]["stress"].as_array().unwrap().is_empty() && !text.contains("account-stress"));
+    let under = |k: usize| -> Vec<StressLine> {
+        let one = |line: StressLine| StressLine {
+            ledger: line.ledger.map(|all| all.only(markets[k].part.member)),
+            ..line
+        };
+        stress().into_iter().map(one).collect()
+    };
+    let mut stressed = markets.clone();
+    (0..2).for_each(|k| stressed[k].stress = under(k));
+    stressed[1].stress.remove(0);
+    let input = MarketsInput { markets: &stressed, ..input };
+    let lines = market_figures(&input).unwrap()["account"]["stress"].clone();
+    let keys: Vec<&str> = lines.as_array().unwrap().iter().map(|l| l["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, ["costs_2", "delay_1", "equity_100"], "those that all have");
+    let ends = |key: &str| -> i64 {
+        let of = |m: &MarketLine| m.stress.iter().find(|l| l.key == key)?.ledger.clone().ok();
+        stressed.iter().map(|m| of(m).unwrap().bars.last().unwrap().equity).sum()
+    };
+    for (k, key) in ["costs_2", "delay_1"].iter().enumerate() {
+        let told = lines[k]["members"][0]["metrics"]["total_return"].as_f64().unwrap();
+        assert!((told - (ends(key) as f64 / start as f64 - 1.0)).abs() < 1e-12, "{key}");
+    }
+    assert_eq!(lines[2]["not_run"], "eur: start_cash does not <fit>");
+    let text = render_markets(&input).unwrap();
+    assert!(
+        text.contains("<section id=\"account-stress\">")
+            && text.contains("eur: start_cash does not &lt;fit&gt;")
+    );
+    // However wide a table is, it scrolls in a box of its own and the page stays as wide as it was.
+    assert!(text.matches("<table").count() > 4);
+    assert_eq!(text.matches("<table").count(), text.matches("<div class=\"scroll").count());
     // With the same members everywhere each has an account, and the chosen one is shown.
     let mut shared = markets.clone();
     shared[0].part.member = 0;

@@ -261,7 +261,7 @@ fn test(x: &OfRun, run: &Path, out: &Path, device: &Device) -> Result<Tested, Fa
     };
     std::fs::create_dir_all(out).map_err(|e| Failure::file("make the folder", out, &e))?;
     let (member, chosen) = chosen(&trained.config, &trained.choices);
-    let Written { text, baselines } = members.paper(&Paper {
+    let Written { text, baselines, stress } = members.paper(&Paper {
         folder: out,
         run: Some(run),
         backtest: &backtest,
@@ -271,7 +271,7 @@ fn test(x: &OfRun, run: &Path, out: &Path, device: &Device) -> Result<Tested, Fa
         folds: &[],
         config_text: &trained.config_text,
     })?;
-    Ok(Tested { text, ledger, member, chosen, baselines })
+    Ok(Tested { text, ledger, member, chosen, baselines, stress })
 }
 
 /// Other bars for members that were trained on `own`.

@@ -115,7 +115,7 @@ struct Subject {
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
-    stop::listen("and forgetting its slice; finished ones are kept");
+    stop::listen("after this epoch, and forgetting its slice; finished ones are kept");
     place::check_reachable(&args.out)?;
     let start = Instant::now();
     for subject in subjects(args)? {

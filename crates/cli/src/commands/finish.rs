@@ -4,6 +4,7 @@
 use super::{
     folds, markets, place,
     report::{Paper, Written, read_metrics, write_paper},
+    stop,
     trained::saved,
 };
 use crate::{
@@ -15,6 +16,7 @@ use foxhunt_checkpoint::{NamedTensors, Save, apply};
 use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
+use foxhunt_report::StressLine;
 use foxhunt_train::{Config, Group, Market};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, path::Path};
@@ -82,7 +84,7 @@ pub(crate) fn finish(x: &Finish<'_>) -> Result<String, Failure> {
         choices.extend(chosen);
         scores.extend(returns);
     }
-    super::stop::here()?;
+    stop::here()?;
     x.events.finish(&read_metrics(x.folder)?, &scores)?;
     place::write_json(&x.folder.join(SELECTION), &choices)?;
     if x.config.lists_markets() { markets::finish(x, &choices) } else { Ok(test(x, &choices)?.text) }
@@ -100,6 +102,8 @@ pub(crate) struct Tested {
     pub(crate) chosen: String,
     /// Buy and hold first.
     pub(crate) baselines: Vec<Ledger>,
+    /// All members under stress.
+    pub(crate) stress: Vec<StressLine>,
 }
 
 /// Tests the chosen members of one instrument.
@@ -116,7 +120,7 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Fa
     let members = Chosen::load(x.saves, choices)?.on(&backtest)?;
     let ledger = members.run(&backtest)?;
     let (member, chosen) = chosen(x.config, choices);
-    let Written { text, baselines } = members.paper(&Paper {
+    let Written { text, baselines, stress } = members.paper(&Paper {
         folder: x.out,
         run: Some(x.folder),
         backtest: &backtest,
@@ -132,6 +136,7 @@ fn one(x: &Finish<'_>, market: &Market, choices: &[Choice]) -> Result<Tested, Fa
         member,
         chosen,
         baselines,
+        stress,
     })
 }
 
@@ -214,7 +219,7 @@ fn choose(x: &Finish<'_>, group: &Group) -> Result<(Vec<Choice>, BTreeMap<u64, S
     let mut best: Vec<Option<Choice>> = vec![None; ids.len()];
     let mut scores: BTreeMap<u64, Scores> = BTreeMap::new();
     for save in x.saves {
-        super::stop::here()?;
+        stop::here()?;
         let returns = mean_returns(&agents, ids, save)?;
         for (m, id) in ids.iter().enumerate() {
             let validation_return = returns[m];
@@ -295,8 +300,8 @@ impl Traders<'_> {
     /// Page and ledger, with the policy itself under stress.
     pub(crate) fn paper(&self, paper: &Paper<'_>) -> Result<Written, Failure> {
         let actions = recorded(paper.ledger);
-        write_paper(paper, &mut |b| self.run(b), &mut |b| {
-            b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))
+        write_paper(paper, &mut |b| Ok(self.run(b)?), &mut |b| {
+            Ok(b.clone().with_trials(self.trials).strategy(&actions.delayed(b.window().decisions()))?)
         })
     }
 }

@@ -3,10 +3,10 @@
 use super::{
     finish::{Choice, Chosen, Finish, Tested, Traders, trials},
     report::{Paper, Written, write_paper},
-    table,
+    stop, table,
 };
 use crate::Failure;
-use foxhunt_backtest::{Backtest, BacktestError, Strategy, Stretch, TestWindow, recorded, stitched};
+use foxhunt_backtest::{Backtest, Strategy, Stretch, TestWindow, recorded, stitched};
 use foxhunt_checkpoint::Save;
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::Device;
@@ -106,7 +106,7 @@ fn account_paper(paper: &Paper<'_>, folds: &[Fold<'_>], seed: u64) -> Result<Wri
     let actions = recorded(paper.ledger);
     let window = paper.backtest.window();
     write_paper(paper, &mut |b| again(folds, window, seed, b), &mut |b| {
-        b.strategy(&actions.delayed(b.window().decisions()))
+        Ok(b.strategy(&actions.delayed(b.window().decisions()))?)
     })
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
     let mut folds = Vec::new();
     let mut lines = Vec::new();
     for (number, market) in x.markets.iter().enumerate() {
-        super::stop::here()?;
+        stop::here()?;
         let (own, fold) = (walk.own(number), walk.fold(number)?);
         let ledger = fold.members.run(&fold.backtest)?;
         let name = format!("fold_{number}");
@@ -136,6 +136,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
         lines.push(line(x.config, market, &own, fold.chosen, ledger, format!("{name}/report.html")));
         folds.push(fold);
     }
+    stop::here()?;
     let window = walk.window()?;
     let (backtest, seed) = walk.account()?;
     let all = through(&window, seed, folds.iter().zip(&lines).map(|(f, l)| (f, &l.ledger)));
@@ -150,29 +151,26 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
         folds: &lines,
         config_text: x.config_text,
     };
-    let Written { text, baselines } = account_paper(&paper, &folds, seed)?;
+    let Written { text, baselines, stress } = account_paper(&paper, &folds, seed)?;
     Ok(Tested {
         text: format!("{}\none account through all test windows\n{text}", table::folds(&lines)?),
         ledger,
         member: 0,
         chosen: NAME.into(),
         baselines,
+        stress,
     })
 }
 
 /// Every fold's policy decides anew by the rules of `b`, and one account carries that out.
-fn again(
-    folds: &[Fold<'_>],
-    window: &TestWindow,
-    seed: u64,
-    b: &Backtest<'_>,
-) -> Result<Ledger, BacktestError> {
+fn again(folds: &[Fold<'_>], window: &TestWindow, seed: u64, b: &Backtest<'_>) -> Result<Ledger, Failure> {
     let rules: &RuleBook = b.rules();
-    let ledgers = folds
-        .iter()
-        .map(|f| f.members.run(&f.backtest.clone().with_rules(rules.clone())))
-        .collect::<Result<Vec<Ledger>, _>>()?;
-    b.strategy(&through(window, seed, folds.iter().zip(&ledgers)))
+    let decide = |f: &Fold<'_>| {
+        stop::here()?;
+        Ok(f.members.run(&f.backtest.clone().with_rules(rules.clone()))?)
+    };
+    let ledgers = folds.iter().map(decide).collect::<Result<Vec<Ledger>, Failure>>()?;
+    Ok(b.strategy(&through(window, seed, folds.iter().zip(&ledgers)))?)
 }
 
 fn through<'a>(

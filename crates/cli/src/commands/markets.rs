@@ -3,10 +3,10 @@
 
 use super::{
     finish::{Choice, FIGURES, Finish, REPORT, Tested, test},
-    place, table,
+    place, stop, table,
 };
 use crate::Failure;
-use foxhunt_report::{MarketLine, MarketsInput, PartLine, market_figures, write_markets};
+use foxhunt_report::{MarketLine, MarketsInput, PartLine, StressLine, market_figures, write_markets};
 use foxhunt_train::{Config, Market};
 use std::{ops::Range, path::Path};
 
@@ -20,6 +20,7 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<String, Failu
     let mut lines = Vec::new();
     for (number, markets) in x.markets.chunks(x.config.folds()).enumerate() {
         let Some(name) = x.config.market_name(number) else { continue };
+        stop::here()?;
         let out = x.folder.join(name);
         std::fs::create_dir_all(&out).map_err(|e| Failure::file("make the folder", &out, &e))?;
         let config = x.config.of_market(number);
@@ -43,6 +44,7 @@ pub(crate) fn page(
     config_text: &str,
 ) -> Result<String, Failure> {
     let input = MarketsInput { markets: lines, words, config_toml: config_text };
+    stop::here()?;
     let page = folder.join(REPORT);
     write_markets(&page, &input)?;
     let figures = market_figures(&input)?;
@@ -52,7 +54,7 @@ pub(crate) fn page(
 
 /// What the page across instruments needs of one that was tested.
 pub(crate) fn line(name: &str, markets: &[Market], tested: Tested) -> Option<MarketLine> {
-    let Tested { ledger, member, chosen, baselines, .. } = tested;
+    let Tested { ledger, member, chosen, baselines, stress, .. } = tested;
     let (first, last) = (markets.first()?, markets.last()?);
     let closes = |from: usize, to: usize| [from, to - 1].map(|row| first.bars.close_ns[row]);
     let (a, b) = (&first.splits, &last.splits);
@@ -65,12 +67,18 @@ pub(crate) fn line(name: &str, markets: &[Market], tested: Tested) -> Option<Mar
         ledger,
         member,
     };
-    Some(MarketLine { name: name.to_owned(), part, baselines })
+    Some(MarketLine { name: name.to_owned(), part, baselines, stress: of_member(stress, member) })
+}
+
+/// What stress did to one member, which is all that the page across instruments shows of it.
+fn of_member(stress: Vec<StressLine>, member: u32) -> Vec<StressLine> {
+    let alone = |line: StressLine| StressLine { ledger: line.ledger.map(|all| all.only(member)), ..line };
+    stress.into_iter().map(alone).collect()
 }
 
 /// The same of targets that anyone gave, over these rows.
 pub(crate) fn given(name: &str, market: &Market, rows: Range<usize>, tested: Tested) -> Option<MarketLine> {
-    let Tested { ledger, member, chosen, baselines, .. } = tested;
+    let Tested { ledger, member, chosen, baselines, stress, .. } = tested;
     let at = |row: usize| market.bars.close_ns.get(row).copied();
     let part = PartLine {
         train: None,
@@ -81,5 +89,5 @@ pub(crate) fn given(name: &str, market: &Market, rows: Range<usize>, tested: Tes
         ledger,
         member,
     };
-    Some(MarketLine { name: name.to_owned(), part, baselines })
+    Some(MarketLine { name: name.to_owned(), part, baselines, stress: of_member(stress, member) })
 }

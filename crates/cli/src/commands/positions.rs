@@ -74,7 +74,7 @@ pub(crate) fn run(
         config_text,
     };
     let late = given.delayed();
-    let Written { text, baselines } =
-        write_paper(&paper, &mut |b| b.exposures(&given), &mut |b| b.exposures(&late))?;
-    Ok(Tested { text, ledger, member: 0, chosen: positions.name.clone(), baselines })
+    let Written { text, baselines, stress } =
+        write_paper(&paper, &mut |b| Ok(b.exposures(&given)?), &mut |b| Ok(b.exposures(&late)?))?;
+    Ok(Tested { text, ledger, member: 0, chosen: positions.name.clone(), baselines, stress })
 }

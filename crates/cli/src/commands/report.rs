@@ -2,7 +2,7 @@
 
 use super::{
     finish::{FIGURES, LEDGER, REPORT},
-    place, table,
+    place, stop, table,
 };
 use crate::Failure;
 use foxhunt_backtest::{Backtest, Exposures, Rerun, baselines, stress};
@@ -35,17 +35,23 @@ pub(crate) struct Written {
     pub(crate) text: String,
     /// Buy and hold first.
     pub(crate) baselines: Vec<Ledger>,
+    /// The policy under stress.
+    pub(crate) stress: Vec<StressLine>,
 }
 
 /// Writes ledger, page and figures. `again` is the
-/// policy of the ledger, to be run under stress; `late` what it decided, a bar late.
+/// policy of the ledger, to be run under stress; `late` what it decided, a bar late. A signal that asked to stop does so before
+/// the next of these backtests or the page.
 pub(crate) fn write_paper(
     x: &Paper<'_>,
-    again: &mut Rerun<'_>,
-    late: &mut Rerun<'_>,
+    again: &mut Rerun<'_, Failure>,
+    late: &mut Rerun<'_, Failure>,
 ) -> Result<Written, Failure> {
+    stop::here()?;
     let baselines = baselines(x.backtest, x.ledger, x.given)?;
-    let stress: Vec<StressLine> = stress(x.backtest, x.ledger, again, late)?
+    let mut again = |b: &Backtest<'_>| stop::here().and_then(|()| again(b));
+    let mut late = |b: &Backtest<'_>| stop::here().and_then(|()| late(b));
+    let stress: Vec<StressLine> = stress(x.backtest, x.ledger, &mut again, &mut late)?
         .into_iter()
         .map(|line| StressLine {
             key: line.key.to_owned(),
@@ -54,6 +60,7 @@ pub(crate) fn write_paper(
             ledger: line.ledger,
         })
         .collect();
+    stop::here()?;
     x.ledger.write(&x.folder.join(LEDGER))?;
     let curves = match x.run {
         Some(run) => learning_curves(run, x.ledger)?,
@@ -70,11 +77,12 @@ pub(crate) fn write_paper(
     };
     let page = x.folder.join(REPORT);
     write_report(&page, &input)?;
+    stop::here()?;
     place::write_json(&x.folder.join(FIGURES), &figures(&input)?)?;
     let decisions = x.backtest.window().decisions();
     let table = table::table(x.ledger, &baselines, decisions)?;
-    let stress = table::stress(&stress)?;
-    Ok(Written { text: format!("{table}{stress}\nreport          {}", page.display()), baselines })
+    let under = table::stress(&stress)?;
+    Ok(Written { text: format!("{table}{under}\nreport          {}", page.display()), baselines, stress })
 }
 
 /// The lines of a run's `metrics.jsonl`.

@@ -1,8 +1,8 @@
-//! Signals that stop a training or a comparison after an epoch: Ctrl-C everywhere, and SIGTERM, which `kill`, systemd and
+//! Signals that stop a training or a comparison after an epoch, and what follows the last before the next backtest: Ctrl-C everywhere, and SIGTERM, which `kill`, systemd and
 //! cluster schedulers send. SIGHUP keeps its meaning: whoever starts a run with `nohup` wants it to outlive the terminal.
 
 use std::sync::{
-    OnceLock,
+    Mutex, PoisonError,
     atomic::{AtomicU8, Ordering},
 };
 
@@ -12,8 +12,8 @@ const INTERRUPT: u8 = 2;
 /// Number of the signal that came first; 0 before any has.
 static ASKED: AtomicU8 = AtomicU8::new(0);
 
-/// What becomes of what is being done.
-static HOW: OnceLock<&str> = OnceLock::new();
+/// When what is being done will stop, and what becomes of it.
+static HOW: Mutex<&str> = Mutex::new("");
 
 /// The exit code of a program that a signal stopped, as shells have it.
 pub(crate) const fn exit_code(signal: u8) -> u8 {
@@ -47,13 +47,18 @@ fn ask(signal: u8) {
         std::process::exit(exit_code(signal).into());
     }
     let again = if signal == INTERRUPT { "again" } else { "a second signal" };
-    let how = HOW.get().copied().unwrap_or_default();
-    note!("\nstopping after this epoch, {how}; {again} to stop at once");
+    let how = *HOW.lock().unwrap_or_else(PoisonError::into_inner);
+    note!("\nstopping {how}; {again} to stop at once");
 }
 
-/// Listens from now on; `how` ends the sentence "stopping after this epoch, ...".
+/// From now on a signal is told this of what is being done: it ends the sentence "stopping ...".
+pub(crate) fn promise(how: &'static str) {
+    *HOW.lock().unwrap_or_else(PoisonError::into_inner) = how;
+}
+
+/// Listens from now on, with this to be told.
 pub(crate) fn listen(how: &'static str) {
-    HOW.get_or_init(|| how);
+    promise(how);
     if let Err(e) = start() {
         note!("note: Ctrl-C will not save: {e}");
     }

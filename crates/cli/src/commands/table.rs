@@ -144,26 +144,52 @@ fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> ([String; 2], V
 /// `figures.json` has it.
 pub(crate) fn markets(lines: &[MarketLine], account: &Value) -> Result<String, Failure> {
     let mut rows = Vec::new();
-    for MarketLine { name, part, baselines } in lines {
+    let ended = |ledger: &Ledger, member: u32| -> Result<Vec<String>, Failure> {
+        let mut cells = cells(ledger, member)?;
+        cells.extend(ledger.ruined(member).map(|bar| format!("  ruined at bar {bar}")));
+        Ok(cells)
+    };
+    // The sum goes on with what is left in the parts that were ruined.
+    let lost = |of: &dyn Fn(&MarketLine) -> Option<usize>| {
+        let some = lines.iter().filter_map(of).count();
+        (some > 0).then(|| format!("  {some} of {} ruined", lines.len()))
+    };
+    for MarketLine { name, part, baselines, .. } in lines {
         rows.push((
             [format!("{name} {}", window(part)), part.chosen.clone()],
-            cells(&part.ledger, part.member)?,
+            ended(&part.ledger, part.member)?,
         ));
         if let Some(hold) = baselines.first() {
-            rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+            rows.push(([String::new(), "buy and hold".into()], ended(hold, 0)?));
         }
     }
     let shown = account["shown"].as_str();
     let labelled = |m: &&Value| m["label"].as_str() == shown;
     let members = account["members"].as_array().map_or(&[][..], Vec::as_slice);
     if let (Some(label), Some(member)) = (shown, members.iter().find(labelled)) {
-        rows.push((["all together".into(), label.to_owned()], told(&member["metrics"])));
+        let mut cells = told(&member["metrics"]);
+        cells.extend(lost(&|line| line.part.ledger.ruined(line.part.member)));
+        rows.push((["all together".into(), label.to_owned()], cells));
         if let Some(hold) = account["baselines"].as_array().and_then(|all| all.first()) {
-            rows.push(([String::new(), "buy and hold".into()], told(&hold["members"][0]["metrics"])));
+            let mut cells = told(&hold["members"][0]["metrics"]);
+            cells.extend(lost(&|line| line.baselines.first()?.ruined(0)));
+            rows.push(([String::new(), "buy and hold".into()], cells));
         }
     }
-    let none = account["none"].as_str().map(|why| format!("no account through all instruments: {why}\n"));
-    Ok(under("instrument", &rows) + &none.unwrap_or_default())
+    let mut text = under("instrument", &rows);
+    if let Some(why) = account["none"].as_str() {
+        text.push_str(&format!("no account through all instruments: {why}\n"));
+    }
+    let stress = account["stress"].as_array().map_or(&[][..], Vec::as_slice);
+    if !stress.is_empty() {
+        text.push_str("total return of all together under stress\n");
+    }
+    for line in stress {
+        let run =
+            told(&line["members"][0]["metrics"]).into_iter().next().filter(|_| line["not_run"].is_null());
+        text.push_str(&under_stress(line["label"].as_str().unwrap_or_default(), run));
+    }
+    Ok(text)
 }
 
 /// Figures of [`SHOWN`] that stand in `figures.json`.
@@ -213,14 +239,16 @@ pub(crate) fn stress(lines: &[StressLine]) -> Result<String, Failure> {
         text.push_str("total return under stress, mean over members\n");
     }
     for line in lines {
-        let said = match &line.ledger {
-            Ok(ledger) => {
-                let (metric, unit) = mean(&summaries(ledger)?, "total_return");
-                value(metric, unit)
-            }
-            Err(_) => "not run".to_owned(),
-        };
-        text.push_str(&format!("{:<17}{said:>13}\n", line.label.to_lowercase()));
+        let run = line.ledger.as_ref().ok().map(|ledger| {
+            let (metric, unit) = mean(&summaries(ledger)?, "total_return");
+            Ok::<_, Failure>(value(metric, unit))
+        });
+        text.push_str(&under_stress(&line.label, run.transpose()?));
     }
     Ok(text)
+}
+
+/// A line under stress, and its total return where it was run.
+fn under_stress(label: &str, run: Option<String>) -> String {
+    format!("{:<17}{:>13}\n", label.to_lowercase(), run.unwrap_or_else(|| "not run".to_owned()))
 }

@@ -117,7 +117,7 @@ pub(crate) fn size(s: &str) -> Result<Size, String> {
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
-    stop::listen("with a save");
+    stop::listen("after this epoch, with a save");
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {
@@ -315,7 +315,8 @@ impl Session {
     }
 
     fn finish(mut self) -> Result<String, Failure> {
-        let lines = finish(&Finish {
+        stop::promise("before the next backtest; all epochs are saved");
+        let ended = finish(&Finish {
             folder: self.folder.path(),
             out: self.folder.path(),
             saves: self.folder.saves(),
@@ -325,10 +326,21 @@ impl Session {
             device: &self.device,
             dtype: self.dtype,
             events: &self.events,
-        })?;
+        });
+        if let Err(Failure::Stopped { .. }) = ended {
+            note!(
+                "all {} epochs are saved; go on with: foxhunt train --resume {}",
+                self.config.epochs,
+                self.folder.path().display()
+            );
+        }
+        let lines = ended?;
         // Nothing goes on from a finished run, and when states were written on the way depends on the clock: what is left must not.
         self.folder.set_retention(Retention { states: 1, weights: None });
         self.folder.finish()?;
+        if stop::stop_asked() {
+            note!("the run was finished before it could stop");
+        }
         Ok(lines)
     }
 }

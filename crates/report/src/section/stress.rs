@@ -4,7 +4,7 @@ use foxhunt_metrics::{Metric, over_members};
 use maud::{Markup, html};
 
 use super::Notes;
-use crate::view::{StressView, View};
+use crate::view::{Accounts, StressView, View};
 
 /// Key and heading of each column.
 const COLUMNS: [(&str, &str); 5] = [
@@ -20,18 +20,13 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
     if lines.is_empty() {
         return None;
     }
-    let mut notes = Notes::default();
+    let shown =
+        lines.iter().map(|l| (l.line.label.as_str(), l.line.again, l.view.as_deref().map_err(|e| *e)));
     let break_even = agent.central("break_even_bp");
     Some(html! {
         section #stress {
             h2 { "Stress" }
-            div.scroll {
-                table.figures data-sort {
-                    thead { tr { th { "" } @for (_, heading) in COLUMNS { th.number { (heading) } } } }
-                    tbody { @for line in lines { (row(line, &mut notes)) } }
-                }
-            }
-            (notes.list())
+            (table(shown))
             @if agent.members.len() > 1 {
                 p.notes { "Means over " (agent.members.len()) " members, and lowest … highest." }
             }
@@ -57,11 +52,28 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
     })
 }
 
-fn row(stress: &StressView<'_>, notes: &mut Notes) -> Markup {
+/// A line: its name, whether the policy decided again, and its accounts or why there are none.
+pub(crate) type Line<'a> = (&'a str, bool, Result<&'a Accounts, &'a str>);
+
+/// The lines below one another, with notes on what is undefined.
+pub(crate) fn table<'a>(lines: impl Iterator<Item = Line<'a>>) -> Markup {
+    let mut notes = Notes::default();
+    html! {
+        div.scroll {
+            table.figures data-sort {
+                thead { tr { th { "" } @for (_, heading) in COLUMNS { th.number { (heading) } } } }
+                tbody { @for line in lines { (row(line, &mut notes)) } }
+            }
+        }
+        (notes.list())
+    }
+}
+
+fn row((label, again, view): Line<'_>, notes: &mut Notes) -> Markup {
     html! {
         tr {
-            th scope="row" { (stress.line.label) @if !stress.line.again { span.quiet { " (recorded)" } } }
-            @match &stress.view {
+            th scope="row" { (label) @if !again { span.quiet { " (recorded)" } } }
+            @match view {
                 Ok(view) => @for (key, _) in COLUMNS { td.number { (cell(view, key, notes)) } },
                 Err(problem) => td colspan=(COLUMNS.len()) { "not run: " (problem) },
             }
@@ -69,7 +81,7 @@ fn row(stress: &StressView<'_>, notes: &mut Notes) -> Markup {
     }
 }
 
-fn cell(view: &View<'_>, key: &str, notes: &mut Notes) -> Markup {
+fn cell(view: &Accounts, key: &str, notes: &mut Notes) -> Markup {
     let named = view.shown().summary.iter().find(|named| named.key == key);
     let unit = named.map_or(foxhunt_metrics::Unit::Ratio, |named| named.unit);
     html! {
