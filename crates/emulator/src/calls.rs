@@ -128,6 +128,9 @@ extern "C" fn emulated_shared(at: u32, bytes: u32) -> *mut u8 {
 extern "C" fn emulated_wrote(at: u32) {
     act(|c, t| {
         let (rank, local) = (c.rank(t), c.local(t) as u32);
+        if c.blocks[rank].counters.contains_key(&(at & !7)) {
+            return Err(format!("writes to {at:#x} of shared memory, where a barrier lies"));
+        }
         c.blocks[rank].wrote(at, local);
         c.threads[t].wrote.push(at);
         Ok(())

@@ -130,6 +130,10 @@ fn faults_are_found() {
         ("probe_deadlock", "thread 0 of block 0, member 0: waits for parity 0 of the barrier"),
         ("probe_beyond", "of shared memory: beyond it"),
         ("probe_unmade", "thread 3 of block 0, member 0: no barrier was made at"),
+        (
+            "probe_over_barrier",
+            "thread 7 of block 0, member 0: writes to 0x4404 of shared memory, where a barrier lies",
+        ),
         ("probe_crowd", "thread 5 of block 0, member 0: the barrier at"),
     ] {
         let Err(what) = probe(name, 5, (0, 0)) else { panic!("{name} passed") };

@@ -107,3 +107,8 @@ GPU_KERNEL(probe_crowd, ProbeArgs, SHARED_BYTES, 128, 1) {
   arrive(shared + FULL);
   if (threadIdx.x == 5) barrier_init(shared + FULL, 1);
 }
+GPU_KERNEL(probe_over_barrier, ProbeArgs, SHARED_BYTES, 128, 1) {
+  if (threadIdx.x == 0) barrier_init(shared + FULL, 1);
+  __syncthreads();
+  if (threadIdx.x == 7) put_shared_float(shared + FULL + 4, 1.f);
+}

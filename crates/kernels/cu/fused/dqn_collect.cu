@@ -52,10 +52,12 @@ struct Rounds {
   METHOD u32 acted(int round) const { return barrier_at(2 + (round & 1)); }
   METHOD u32 actions(int round) const { return shared + OF_OWN + (round & 1) * ACTIONS_BYTES; }
   METHOD void init() const {
-    barrier_init(ready(), PARTS);
+    // Each thread arrives for itself where others read or write what it has written or read: racecheck does not see that a warp's
+    // first lane may arrive for all.
+    barrier_init(ready(), 32 * PARTS);
     barrier_init(free(), 4 * GROUPS);
-    barrier_init(acted(0), 4 * GROUPS);
-    barrier_init(acted(1), 4 * GROUPS);
+    barrier_init(acted(0), 128 * GROUPS);
+    barrier_init(acted(1), 128 * GROUPS);
   }
 };
 
@@ -74,8 +76,7 @@ struct Actor : Forward<CollectArgs> {
       UNROLL for (int h = 0; h < 2; ++h) chosen[h] |= (u32)best.action[h] << 8 * (s - 1);
       if (s != BRANCHES) return;
       if (g.quad() == 0) UNROLL for (int h = 0; h < 2; ++h) put_shared(rounds.actions(round) + 4 * (64 * g.id + g.row() + 8 * h), chosen[h]);
-      __syncwarp();
-      if (g.lane() == 0) arrive(rounds.acted(round));
+      arrive(rounds.acted(round));
     }
   };
 };
@@ -118,8 +119,7 @@ struct Stepper {
                             ((i ^ in_group) % 8 << 4));
     });
     publish_shared();
-    __syncwarp();
-    if (lane() == 0) arrive(rounds.ready());
+    arrive(rounds.ready());
   }
   METHOD void run() const {
 #pragma unroll 1

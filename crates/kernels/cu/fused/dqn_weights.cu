@@ -24,7 +24,7 @@ FN constexpr int column_tiles(int n) { return (n + 127) / 128; }
 static constexpr int TASKS1 = row_tiles(TRUNK1) * column_tiles(INPUTS), TASKS2 = row_tiles(TRUNK2) * column_tiles(TRUNK1);
 static constexpr int TASKS3 = row_tiles(STREAMS * STREAM) * column_tiles(TRUNK2);
 static constexpr int PAIRS = 34;  // of a thread's sums: 32 of weights, 2 of biases
-static constexpr int OF_ONES = STAGES * STAGE_BYTES, OF_BARRIERS = OF_ONES + 256, OF_NORMS = OF_BARRIERS + 64, SHARED_BYTES = OF_NORMS + 64;
+static constexpr int OF_ONES = STAGES * STAGE_BYTES, OF_BARRIERS = OF_ONES + 256, OF_NORMS = OF_BARRIERS + 16 * STAGES, SHARED_BYTES = OF_NORMS + 64;
 static_assert(PAIRS * COMPUTE * 8 <= STAGES * STAGE_BYTES, "sums take the place of the stages");
 
 // Number of a part's partial norm, whatever the parts of a block: trunk and stream layers by their tiles of 64 by 128, then the units.
