@@ -16,7 +16,7 @@ use foxhunt_ledger::Ledger;
 
 /// Every baseline over the window of `backtest`, buy-and-hold first; the random one is matched to `agent`, or to the
 /// targets `given` that are its policy. What each does is
-/// the last of its ledger's assumptions.
+/// the last of its ledger's assumptions. No baseline was chosen among others: each has one trial, whatever the agent's.
 ///
 /// # Errors
 /// Rules or a device that can't run them.
@@ -25,6 +25,7 @@ pub fn baselines(
     agent: &Ledger,
     given: Option<&Exposures>,
 ) -> Result<Vec<Ledger>, BacktestError> {
+    let backtest = &backtest.clone().with_trials(1);
     let said = |mut ledger: Ledger, words: &str| {
         ledger.header.assumptions.push(words.to_owned());
         ledger

@@ -38,8 +38,8 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
             p.notes {
                 "Costs × k and equity × k are " b { "run again in a closed loop" }
                 ": the policy sees the account that these costs or this size lead to and decides anew, bar by bar. Costs are "
-                "spread, fees, impact, financing and penalty; what an account receives is not multiplied, and what is left at × 0 is "
-                "the rounding of prices. One bar of delay "
+                "spread (of quotes the whole distance of bid and ask, about the same mids), fees, impact, financing and penalty; what "
+                "an account receives is not multiplied, and what is left at × 0 is the rounding of prices. One bar of delay "
                 "carries out the " b { "recorded decisions" }
                 " one bar late. Larger equity meets the same volume: impact and the participation cap tell of capacity."
             }
@@ -51,7 +51,7 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
                     None => "undefined",
                 }
                 " of traded notional for spread, impact and fees would have left no gain and no loss, at the "
-                b { "recorded trades" } ": below 0 it lost without any costs."
+                b { "recorded trades" } ": below 0 they lost even without these three, financing paid."
             }
         }
     })
