@@ -242,6 +242,13 @@ impl<'a> Backtest<'a> {
         self
     }
 
+    /// The same over the first `decisions` of its window.
+    pub(crate) fn first(mut self, decisions: usize) -> Self {
+        let rows = &mut self.window.rows;
+        rows.end = rows.end.min(rows.start + decisions.max(1) + 1);
+        self
+    }
+
     /// The stretch.
     pub fn window(&self) -> &TestWindow {
         &self.window

@@ -152,7 +152,26 @@ fn a_ruined_policy_has_stress_lines_and_baselines() {
     }
     let late = lines.iter().find(|l| l.key == "delay_1").unwrap().ledger.as_ref().unwrap();
     assert_eq!(late.bars_of(0)[1].action.exposure, 4, "flat before the first");
-    assert_eq!(baselines(&backtest, &agent, None).unwrap().len(), 4);
+    // Random timing is matched to the bars that the agent lived; its own draws may be ruined before.
+    let lived = agent.bars_of(0).len() - 1;
+    let all = baselines(&backtest, &agent, None).unwrap();
+    assert_eq!(all.len(), 4);
+    let given = Exposures::single("given", "", vec![1.0; window.decisions()]);
+    for random in [&all[3], &baselines(&backtest, &agent, Some(&given)).unwrap()[3]] {
+        assert!((0..20).all(|m| random.bars_of(m).len() <= lived + 1));
+        assert!((0..20).any(|m| random.bars_of(m).len() == lived + 1));
+        let ends = random.bars_of(0).last().unwrap().time_ns;
+        assert!(ends <= agent.bars_of(0)[lived].time_ns);
+        assert!(
+            random.header.assumptions.iter().any(|w| w.contains(&format!("the same {lived} and end there")))
+        );
+    }
+    let held = |l: &Ledger, m: u32| {
+        let rows = &l.bars_of(m)[1..];
+        rows.iter().filter(|r| r.position != 0).count() as f64 / rows.len() as f64
+    };
+    let (own, drawn) = (held(&agent, 0), (0..20).map(|m| held(&all[3], m)).collect::<Vec<_>>());
+    assert!(own > 0.5 && drawn.iter().all(|x| (x - own).abs() < 0.2), "{lived} bars: {own}, {drawn:?}");
     assert_eq!(actions.delayed(3).actions, [[[4, 0, 0], [8, 0, 2], [0, 0, 2]]]);
     assert!(actions.delayed(window.decisions()).actions[0].ends_with(&[[4, 0, 0]]));
 }

@@ -27,6 +27,12 @@ impl Ledger {
         run(&self.fills, member, |row| row.member)
     }
 
+    /// After how many bars a member was ruined; none where its account reached the end of the window.
+    pub fn ruined(&self, member: u32) -> Option<usize> {
+        let rows = self.bars_of(member);
+        rows.last().is_some_and(|row| row.flags.terminated).then(|| rows.len() - 1)
+    }
+
     /// How many members the header lists.
     pub fn members(&self) -> u32 {
         u32::try_from(self.header.members.len()).unwrap_or(u32::MAX)

@@ -5,7 +5,7 @@ use crate::account::{self, Account, Instrument, sections};
 use crate::figures::{FORMAT, metrics, part};
 use crate::input::{MarketLine, ReportError};
 use crate::page::{SCRIPT, scripted, write_page};
-use crate::section::{COLUMNS, Notes, SMALL, cell, config, days, none};
+use crate::section::{COLUMNS, Notes, SMALL, cell, chosen, config, days, none};
 use crate::view::{PartView, View};
 use foxhunt_ledger::Ledger;
 use foxhunt_metrics::{Metric, Undefined, Unit, over_members};
@@ -97,7 +97,7 @@ pub fn render_markets(input: &MarketsInput<'_>) -> Result<String, ReportError> {
 
 fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
     html! {
-        table.figures {
+        table.figures.parts {
             thead { tr {
                 th { "instrument" } th { "training" } th { "validation" } th { "test" } th { "chosen" }
                 @for (_, heading) in COLUMNS { th.number { (heading) } }
@@ -113,7 +113,7 @@ fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
                         td.quiet { (market.part.line.train.map_or_else(none, days)) }
                         td.quiet { (market.part.line.validation.map_or_else(none, days)) }
                         td.quiet { (days(market.part.line.test)) }
-                        td { (market.part.line.chosen) }
+                        td { (chosen(&market.part)) }
                         @for (key, _) in COLUMNS { td.number { (cell(&market.part, key, notes)) } }
                         td.number { (shown(market, market.held("total_return"), Unit::Share, notes)) }
                     }

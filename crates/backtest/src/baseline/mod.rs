@@ -30,9 +30,21 @@ pub fn baselines(
         ledger.header.assumptions.push(words.to_owned());
         ledger
     };
+    // A ruined agent has no wishes after its end: to be matched to it, this one trades the bars that the agent lived.
+    let lived = agent.bars_of(middle_member(agent)).len().saturating_sub(1);
+    let beside = backtest.clone().first(lived);
     let random = match given {
-        Some(given) => backtest.exposures(&random_timing::random_timing_of(given, agent.header.seed))?,
-        None => said(backtest.strategy(&random_timing(backtest, agent))?, random_timing::WORDS),
+        Some(given) => beside.exposures(&random_timing::random_timing_of(given, agent.header.seed, lived))?,
+        None => said(beside.strategy(&random_timing(&beside, agent))?, random_timing::WORDS),
+    };
+    let decisions = backtest.window().decisions();
+    let random = if lived < decisions {
+        let words = format!(
+            "The agent was ruined after {lived} of {decisions} bars; these draws trade the same {lived} and end there."
+        );
+        said(random, &words)
+    } else {
+        random
     };
     Ok(vec![
         said(backtest.strategy(&buy_and_hold(backtest.window()))?, "The target is full long at every close."),

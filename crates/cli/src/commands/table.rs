@@ -3,7 +3,7 @@
 use crate::Failure;
 use foxhunt_ledger::{Ledger, reconcile};
 use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary, time_interval};
-use foxhunt_report::{MarketLine, PartLine, StressLine};
+use foxhunt_report::{MarketLine, PartLine, StressLine, draw::integer, ruin};
 use serde_json::Value;
 
 /// Metrics that are shown, and what stands above them.
@@ -42,35 +42,47 @@ fn mean(members: &[Vec<Named>], key: &str) -> (Metric, Unit) {
     (over_members(&metrics).map_or(one, |spread| Metric::Value(spread.mean)), unit)
 }
 
-/// One policy: its label, its metrics in the order of [`SHOWN`], and how many decisions it made.
+/// One policy: its label, its metrics in the order of [`SHOWN`], and what of the window they are of, where not of all.
 struct Row {
     label: String,
     cells: Vec<String>,
-    made: usize,
+    end: Option<String>,
+}
+
+/// Who was ruined of all members of a ledger.
+fn ruined(ledger: &Ledger) -> Option<String> {
+    ruin((0..ledger.members()).map(|m| ledger.ruined(m)))
+}
+
+/// The means of [`SHOWN`] over members.
+fn means(members: &[Vec<Named>]) -> Vec<String> {
+    let of = |(key, _): (&str, &str)| {
+        let (metric, unit) = mean(members, key);
+        value(metric, unit)
+    };
+    SHOWN.map(of).to_vec()
 }
 
 /// A few metrics of every member and of the baselines, a line each, over a window of so many decisions. A baseline of several
 /// draws stands with their mean.
 pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> Result<String, Failure> {
-    let made = |l: &Ledger, m: u32| l.bars_of(m).len().saturating_sub(1);
     let mut rows = Vec::new();
     for (m, named) in summaries(ledger)?.iter().enumerate() {
         let of = |(key, _): (&str, &str)| {
             named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit)).unwrap_or_default()
         };
         let label = ledger.header.members.get(m).map(|info| info.label.clone()).unwrap_or_default();
-        rows.push(Row { label, cells: SHOWN.map(of).to_vec(), made: made(ledger, m as u32) });
+        rows.push(Row { label, cells: SHOWN.map(of).to_vec(), end: ruin([ledger.ruined(m as u32)]) });
     }
     for baseline in baselines {
-        let members = summaries(baseline)?;
-        let of = |(key, _): (&str, &str)| {
-            let (metric, unit) = mean(&members, key);
-            value(metric, unit)
-        };
+        let lived = (0..baseline.members()).map(|m| baseline.bars_of(m).len().saturating_sub(1)).max();
+        let short = lived
+            .filter(|lived| *lived < decisions)
+            .map(|lived| format!("over the first {} bars", integer(lived as i128)));
         rows.push(Row {
             label: baseline.header.baseline.clone().unwrap_or_default(),
-            cells: SHOWN.map(of).to_vec(),
-            made: (0..baseline.members()).map(|m| made(baseline, m)).min().unwrap_or(decisions),
+            cells: means(&summaries(baseline)?),
+            end: ruined(baseline).or(short),
         });
     }
     let window = &ledger.header.window;
@@ -85,14 +97,14 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
     line("", &mut SHOWN.iter().map(|(_, heading)| *heading), "");
     for row in &rows {
         // Whoever was ruined has no more decisions: figures above one another are then of stretches of different length.
-        let end = if row.made < decisions { format!("  ruined at bar {}", row.made) } else { String::new() };
+        let end = row.end.as_ref().map_or_else(String::new, |words| format!("  {words}"));
         line(&row.label, &mut row.cells.iter().map(String::as_str), &end);
     }
     Ok(text)
 }
 
-/// The chosen member of each fold on its test window, with its intervals over time and over members below it; last the mean over
-/// folds with its own.
+/// The chosen member of each fold on its test window with its interval over time; the mean of all members with that mean's; last the
+/// mean over folds with its own.
 pub(crate) fn folds(lines: &[PartLine]) -> Result<String, Failure> {
     let mut rows = Vec::new();
     let mut chosen = Vec::new();
@@ -100,23 +112,24 @@ pub(crate) fn folds(lines: &[PartLine]) -> Result<String, Failure> {
         let attribution = reconcile(&l.ledger)?;
         let series: Vec<Series> = attribution.members.iter().map(|own| Series::new(&l.ledger, own)).collect();
         let members: Vec<Vec<Named>> = series.iter().map(summary).collect();
-        rows.push(([format!("{number} {}", window(l)), l.chosen.clone()], cells(&l.ledger, l.member)?));
+        let own = ruin([l.ledger.ruined(l.member)]);
+        rows.push(([format!("{number} {}", window(l)), l.chosen.clone()], cells(&l.ledger, l.member)?, own));
         if let Some(own) = series.get(l.member as usize) {
             let of = |key: &str| time_interval(own, key, l.ledger.header.seed)?.interval.ok();
             rows.push(below("95 % over time", |key| of(key).map(|i| (i.low, i.high))));
         }
-        rows.push(below("95 % over members", |key| spread(&members, key)));
+        if members.len() > 1 {
+            let what = format!("mean of {} members", members.len());
+            rows.push(([String::new(), what], means(&members), ruined(&l.ledger)));
+            rows.push(below("95 % of that mean", |key| spread(&members, key)));
+        }
         chosen.extend(members.into_iter().nth(l.member as usize));
     }
     if chosen.len() > 1 {
-        let of = |(key, _): (&str, &str)| {
-            let (metric, unit) = mean(&chosen, key);
-            value(metric, unit)
-        };
-        rows.push((["mean".into(), String::new()], SHOWN.map(of).to_vec()));
+        rows.push((["mean".into(), "of the chosen".into()], means(&chosen), None));
         rows.push(below("95 % over folds", |key| spread(&chosen, key)));
     }
-    rows.retain(|(_, cells)| cells.iter().any(|cell| !cell.is_empty()));
+    rows.retain(|(_, cells, _)| cells.iter().any(|cell| !cell.is_empty()));
     Ok(under("fold", &rows))
 }
 
@@ -127,7 +140,7 @@ fn spread(members: &[Vec<Named>], key: &str) -> Option<(f64, f64)> {
 }
 
 /// A row of intervals of the figures that have one over time, which stand for how sure the row above is.
-fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> ([String; 2], Vec<String>) {
+fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> Line {
     let cell = |(key, _): (&str, &str)| {
         let interval = foxhunt_metrics::time_interval_keys().any(|own| own == key).then(|| of(key)).flatten();
         let unit = foxhunt_metrics::named().find(|n| n.key == key).map_or(Unit::Ratio, |n| n.unit);
@@ -137,7 +150,7 @@ fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> ([String; 2], V
             (Some((low, high)), _) => format!("{low:.1}..{high:.1}"),
         }
     };
-    ([String::new(), what.into()], SHOWN.map(cell).to_vec())
+    ([String::new(), what.into()], SHOWN.map(cell).to_vec(), None)
 }
 
 /// The chosen member of each instrument on its test window, with buy and hold below it, and the account through all of them, as
@@ -148,18 +161,19 @@ pub(crate) fn markets(lines: &[MarketLine], account: &Value) -> Result<String, F
         rows.push((
             [format!("{name} {}", window(part)), part.chosen.clone()],
             cells(&part.ledger, part.member)?,
+            ruin([part.ledger.ruined(part.member)]),
         ));
         if let Some(hold) = baselines.first() {
-            rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?));
+            rows.push(([String::new(), "buy and hold".into()], cells(hold, 0)?, ruined(hold)));
         }
     }
     let shown = account["shown"].as_str();
     let labelled = |m: &&Value| m["label"].as_str() == shown;
     let members = account["members"].as_array().map_or(&[][..], Vec::as_slice);
     if let (Some(label), Some(member)) = (shown, members.iter().find(labelled)) {
-        rows.push((["all together".into(), label.to_owned()], told(&member["metrics"])));
+        rows.push((["all together".into(), label.to_owned()], told(&member["metrics"]), None));
         if let Some(hold) = account["baselines"].as_array().and_then(|all| all.first()) {
-            rows.push(([String::new(), "buy and hold".into()], told(&hold["members"][0]["metrics"])));
+            rows.push(([String::new(), "buy and hold".into()], told(&hold["members"][0]["metrics"]), None));
         }
     }
     let none = account["none"].as_str().map(|why| format!("no account through all instruments: {why}\n"));
@@ -190,16 +204,22 @@ fn cells(ledger: &Ledger, member: u32) -> Result<Vec<String>, Failure> {
     Ok(SHOWN.iter().map(|shown| cell(*shown).unwrap_or_default()).collect())
 }
 
-/// Rows of two texts and the figures of [`SHOWN`], below their headings.
-fn under(heading: &str, rows: &[([String; 2], Vec<String>)]) -> String {
-    let widest = |k: usize| rows.iter().map(|(h, _)| h[k].chars().count()).max().unwrap_or(0).max(6) + 2;
+/// Two texts, the figures of [`SHOWN`], and what is said behind them.
+type Line = ([String; 2], Vec<String>, Option<String>);
+
+/// Lines below their headings.
+fn under(heading: &str, rows: &[Line]) -> String {
+    let widest = |k: usize| rows.iter().map(|(h, ..)| h[k].chars().count()).max().unwrap_or(0).max(6) + 2;
     let (first, second) = (widest(0).max(heading.len() + 2), widest(1));
     let mut text = format!("{heading:<first$}{:<second$}", "chosen");
     SHOWN.iter().for_each(|(_, heading)| text.push_str(&format!("{heading:>13}")));
     text.push('\n');
-    for ([what, chosen], cells) in rows {
+    for ([what, chosen], cells, end) in rows {
         let mut line = format!("{what:<first$}{chosen:<second$}");
         cells.iter().for_each(|cell| line.push_str(&format!("{cell:>13}")));
+        if let Some(words) = end {
+            line.push_str(&format!("  {words}"));
+        }
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -213,14 +233,14 @@ pub(crate) fn stress(lines: &[StressLine]) -> Result<String, Failure> {
         text.push_str("total return under stress, mean over members\n");
     }
     for line in lines {
-        let said = match &line.ledger {
+        let (said, end) = match &line.ledger {
             Ok(ledger) => {
                 let (metric, unit) = mean(&summaries(ledger)?, "total_return");
-                value(metric, unit)
+                (value(metric, unit), ruined(ledger).map_or_else(String::new, |words| format!("  {words}")))
             }
-            Err(_) => "not run".to_owned(),
+            Err(_) => ("not run".to_owned(), String::new()),
         };
-        text.push_str(&format!("{:<17}{said:>13}\n", line.label.to_lowercase()));
+        text.push_str(&format!("{:<17}{said:>13}{end}\n", line.label.to_lowercase()));
     }
     Ok(text)
 }

@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use super::Notes;
 use crate::calendar::Date;
+use crate::format::ruin;
 use crate::view::PartView;
 
 /// Key and heading of each figure.
@@ -26,7 +27,7 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
         section #folds {
             h2 { "Folds" }
             div.scroll {
-                table.figures {
+                table.figures.parts {
                     thead { tr {
                         th { "fold" } th { "training" } th { "validation" } th { "test" } th { "chosen" }
                         @for (_, heading) in COLUMNS { th.number { (heading) } }
@@ -38,7 +39,7 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
                                 td.quiet { (fold.line.train.map_or_else(none, days)) }
                                 td.quiet { (fold.line.validation.map_or_else(none, days)) }
                                 td.quiet { (days(fold.line.test)) }
-                                td { (fold.line.chosen) }
+                                td { (chosen(fold)) }
                                 @for (key, _) in COLUMNS { td.number { (cell(fold, key, &mut notes)) } }
                             }
                         }
@@ -63,6 +64,18 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
             }
         }
     })
+}
+
+/// What was chosen, and who was ruined: the chosen one, and of all members.
+pub(crate) fn chosen(part: &PartView<'_>) -> Markup {
+    let own = ruin([part.chosen().ruined]);
+    html! {
+        (part.line.chosen)
+        @if let Some(words) = own { br; span.ruined { (words) } }
+        @if part.view.members.len() > 1 {
+            @if let Some(words) = part.view.ruin() { br; span.quiet.range { (words) } }
+        }
+    }
 }
 
 /// In place of a window that there is none of.

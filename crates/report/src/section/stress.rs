@@ -60,7 +60,10 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
 fn row(stress: &StressView<'_>, notes: &mut Notes) -> Markup {
     html! {
         tr {
-            th scope="row" { (stress.line.label) @if !stress.line.again { span.quiet { " (recorded)" } } }
+            th scope="row" {
+                (stress.line.label) @if !stress.line.again { span.quiet { " (recorded)" } }
+                @if let Some(words) = stress.view.as_ref().ok().and_then(|view| view.ruin()) { br; span.ruined { (words) } }
+            }
             @match &stress.view {
                 Ok(view) => @for (key, _) in COLUMNS { td.number { (cell(view, key, notes)) } },
                 Err(problem) => td colspan=(COLUMNS.len()) { "not run: " (problem) },
