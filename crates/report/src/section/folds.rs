@@ -29,16 +29,14 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
             div.scroll {
                 table.figures.parts {
                     thead { tr {
-                        th { "fold" } th { "training" } th { "validation" } th { "test" } th { "chosen" }
+                        th { "fold" } th { (WINDOWS) } th { "chosen" }
                         @for (_, heading) in COLUMNS { th.number { (heading) } }
                     } }
                     tbody {
                         @for (number, fold) in folds.iter().enumerate() {
                             tr {
                                 th scope="row" { a href=(fold.line.page) { (number) } }
-                                td.quiet { (fold.line.train.map_or_else(none, days)) }
-                                td.quiet { (fold.line.validation.map_or_else(none, days)) }
-                                td.quiet { (days(fold.line.test)) }
+                                td.quiet { (windows(fold)) }
                                 td { (chosen(fold)) }
                                 @for (key, _) in COLUMNS { td.number { (cell(fold, key, &mut notes)) } }
                             }
@@ -46,7 +44,7 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
                         @if folds.len() > 1 {
                             tr.total {
                                 th scope="row" { "mean" }
-                                td {} td {} td {} td {}
+                                td {} td {}
                                 @for (key, _) in COLUMNS { td.number { (mean_cell(folds, key)) } }
                             }
                         }
@@ -78,14 +76,15 @@ pub(crate) fn chosen(part: &PartView<'_>) -> Markup {
     }
 }
 
-/// In place of a window that there is none of.
-pub(crate) fn none() -> Markup {
-    html! { "–" }
-}
+/// What [`windows`] shows.
+pub(crate) const WINDOWS: &str = "training, validation, test";
 
-/// First and last day of a window.
-pub(crate) fn days([from, to]: [i64; 2]) -> Markup {
-    html! { span.day { (Date::of_ns(from).text()) } " – " span.day { (Date::of_ns(to).text()) } }
+/// First and last day of each window, one below the other; a dash where there is none.
+pub(crate) fn windows(part: &PartView<'_>) -> Markup {
+    let days = |[from, to]: [i64; 2]| format!("{} – {}", Date::of_ns(from).text(), Date::of_ns(to).text());
+    let line = part.line;
+    let all = [line.train, line.validation, Some(line.test)].map(|of| of.map_or_else(|| "–".into(), days));
+    html! { @for (k, text) in all.iter().enumerate() { @if k > 0 { br; } span.day { (text) } } }
 }
 
 /// From the one to the other.
