@@ -48,8 +48,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// A calm one, a ruined one and a dear one: the widest figures that a row has to hold.
 fn folds() -> Vec<PartLine> {
     let calm = Synth { bars: 2_000, members: 64, ..Synth::default() };
-    let wild = Synth { max_leverage_e4: 300_000, volatility_bp: 60.0, stop_sd: 0.0, ..calm.clone() };
-    let dear = Synth { seed: 5, max_leverage_e4: 50_000, ..calm.clone() };
+    let wild = Synth { max_leverage_e4: 300_000, volatility_bp: 60.0, stop_sd: 0.0, ..calm };
+    let dear = Synth { seed: 5, max_leverage_e4: 50_000, ..calm };
     let window = |year: i64, years: i64| {
         let start = 1_104_537_600 + (year * 365 + year / 4) * 86_400;
         [start, start + years * 365 * 86_400].map(|s| s * 1_000_000_000)

@@ -75,14 +75,16 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
         rows.push(Row { label, cells: SHOWN.map(of).to_vec(), end: ruin([ledger.ruined(m as u32)]) });
     }
     for baseline in baselines {
-        let lived = (0..baseline.members()).map(|m| baseline.bars_of(m).len().saturating_sub(1)).max();
-        let short = lived
-            .filter(|lived| *lived < decisions)
-            .map(|lived| format!("over the first {} bars", integer(lived as i128)));
+        // Random timing trades what a ruined agent lived.
+        let whole = (0..baseline.members()).find(|m| baseline.ruined(*m).is_none());
+        let short = whole
+            .filter(|_| baseline.header.window.end_ns < ledger.header.window.end_ns)
+            .map(|m| format!("over the first {} bars", integer(baseline.bars_of(m).len() as i128 - 1)));
+        let end: Vec<String> = short.into_iter().chain(ruined(baseline)).collect();
         rows.push(Row {
             label: baseline.header.baseline.clone().unwrap_or_default(),
             cells: means(&summaries(baseline)?),
-            end: ruined(baseline).or(short),
+            end: (!end.is_empty()).then(|| end.join(", ")),
         });
     }
     let window = &ledger.header.window;
@@ -243,4 +245,89 @@ pub(crate) fn stress(lines: &[StressLine]) -> Result<String, Failure> {
         text.push_str(&format!("{:<17}{said:>13}{end}\n", line.label.to_lowercase()));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foxhunt_ledger::synth::Synth;
+
+    fn calm(members: u32) -> Ledger {
+        Synth { bars: 900, members, ..Synth::default() }.ledger()
+    }
+
+    fn wild(members: u32) -> Ledger {
+        let of = Synth { seed: 2, bars: 900, members, max_leverage_e4: 300_000, ..Synth::default() };
+        Synth { volatility_bp: 60.0, stop_sd: 0.0, ..of }.ledger()
+    }
+
+    /// The line that begins so.
+    fn line<'a>(text: &'a str, begin: &str) -> &'a str {
+        text.lines().find(|l| l.trim_start().starts_with(begin)).unwrap()
+    }
+
+    /// Who was ruined is said behind the figures, of several how many; and a baseline that ends with the agent says what it is of.
+    #[test]
+    fn ruin_is_told_behind_every_line() {
+        let (one, mut draws, mut short) = (wild(1), wild(20), calm(1));
+        let bar = one.ruined(0).unwrap();
+        let count = (0..20).filter(|m| draws.ruined(*m).is_some()).count();
+        assert!(count > 0 && calm(1).ruined(0).is_none());
+        draws.header.baseline = Some("draws".into());
+        short.header.baseline = Some("short".into());
+        short.header.window.end_ns -= 1;
+        let text = table(&one, &[draws, short, calm(1)], 1_000).unwrap();
+        assert!(
+            line(&text, &one.header.members[0].label).ends_with(&format!("  ruined at bar {bar}")),
+            "{text}"
+        );
+        assert!(line(&text, "draws").ends_with(&format!("  {count} of 20 ruined")), "{text}");
+        assert!(line(&text, "short").ends_with("  over the first 900 bars"), "{text}");
+        assert!(!text.lines().last().unwrap().contains("ruined"), "{text}");
+
+        let of = |label: &str, ledger| StressLine {
+            key: "k".into(),
+            label: label.into(),
+            again: true,
+            ledger: Ok(ledger),
+        };
+        let text = stress(&[of("Calm", calm(1)), of("Dear", wild(1)), of("Dearer", wild(20))]).unwrap();
+        assert!(line(&text, "calm").ends_with('%'), "{text}");
+        assert!(line(&text, "dear ").ends_with(&format!("  ruined at bar {bar}")), "{text}");
+        assert!(line(&text, "dearer").ends_with(&format!("  {count} of 20 ruined")), "{text}");
+    }
+
+    /// The interval of the mean of all members stands below that mean, not below the chosen one.
+    #[test]
+    fn a_mean_stands_with_its_interval() {
+        let (few, many) = (calm(3), wild(20));
+        let member = (0..20).find(|m| many.ruined(*m).is_some()).unwrap();
+        let (bar, count) =
+            (many.ruined(member).unwrap(), (0..20).filter(|m| many.ruined(*m).is_some()).count());
+        let part = |ledger, member| PartLine {
+            train: None,
+            validation: None,
+            test: [0, 1],
+            chosen: format!("member {member} after epoch 1"),
+            page: String::new(),
+            ledger,
+            member,
+        };
+        let all: Vec<Vec<Named>> = summaries(&few).unwrap();
+        let expected = means(&all)[0].clone();
+        let text = folds(&[part(few, 0), part(many, member)]).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let at = lines.iter().position(|l| l.contains("mean of 3 members")).unwrap();
+        assert!(lines[at].contains(&expected), "{expected}\n{text}");
+        assert!(lines[at + 1].trim_start().starts_with("95 % of that mean"), "{text}");
+        assert!(lines[at - 1].trim_start().starts_with("95 % over time"), "{text}");
+        let own = lines.iter().find(|l| l.contains(&format!("member {member} after epoch 1  "))).unwrap();
+        assert!(
+            lines.iter().any(|l| l.starts_with("1 ") && l.ends_with(&format!("  ruined at bar {bar}"))),
+            "{own}\n{text}"
+        );
+        assert!(line(&text, "mean of 20 members").ends_with(&format!("  {count} of 20 ruined")), "{text}");
+        // Of one member there is no mean.
+        assert!(!folds(&[part(calm(1), 0)]).unwrap().contains("mean"));
+    }
 }

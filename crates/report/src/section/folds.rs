@@ -71,7 +71,7 @@ pub(crate) fn chosen(part: &PartView<'_>) -> Markup {
         (part.line.chosen)
         @if let Some(words) = own { br; span.ruined { (words) } }
         @if part.view.members.len() > 1 {
-            @if let Some(words) = part.view.ruin() { br; span.quiet.range { (words) } }
+            @if let Some(words) = part.view.ruin() { br; span.quiet.range { "members: " (words) } }
         }
     }
 }
