@@ -4,8 +4,8 @@
     cargo run -p foxhunt-report --example sample_report -- report.html
     python scripts/report_check.py report.html [FOLDER FOR PICTURES]
 
-At 1280 and 390 px, light and dark, with and without JavaScript: console errors, any request but the file, sideways overflow, labels
-of a chart that overlap or leave it, text contrast below WCAG AA (4.5, or 3 for large text), sections that are missing. Then what the
+At 1280 and 390 px, light and dark, with and without JavaScript: console errors, any request but the file, sideways overflow, tables cut at
+1280 px, labels of a chart that overlap or leave it, text contrast below WCAG AA (4.5, or 3 for large text), sections that are missing. Then what the
 script does: values under the pointer, a legend's item that hides its line, zoom by drag and by two fingers with reset, another member's
 details, sorting. Last a PDF in A4.
 """
@@ -65,12 +65,17 @@ OVERFLOW = """() => {
   return wide > 0 ? [`the page is ${wide} px wider than its window`] : [];
 }"""
 
+# Of a wide window: a narrow one's tables move in their boxes.
+CUT = """() => innerWidth < 1200 ? [] : [...document.querySelectorAll('.scroll')].filter(e => e.getClientRects().length)
+  .map(e => [e, e.scrollWidth - e.clientWidth]).filter(([, wide]) => wide > 0)
+  .map(([e, wide]) => `a table of ${e.closest('section').id} is ${wide} px wider than its box`)"""
+
 UNRESOLVED = """() => [...document.querySelectorAll('[href],[src],[aria-labelledby]')].map(e => e.outerHTML.slice(0, 80))
   .filter(t => !t.includes('"#'))"""
 
 
 def still(page, name, faults):
-    for check in (OVERFLOW, OVERLAPS, CONTRAST, UNRESOLVED):
+    for check in (OVERFLOW, CUT, OVERLAPS, CONTRAST, UNRESOLVED):
         faults += [f"{name}: {found}" for found in page.evaluate(check)]
     there = page.evaluate("() => [...document.querySelectorAll('section[id]')].map(s => s.id)")
     faults += [f"{name}: section {part} is missing" for part in SECTIONS if part not in there]

@@ -206,6 +206,7 @@ def account_table(run):
     figures = run["figures"]
     lines = [("**the chosen of each fold**", figures["agent"])] + [(b["name"], b) for b in figures["baselines"]]
     decisions = max(value(m, "bar_count") for _, of in lines for m in of["members"])
+    told = any("ruined_at_bar" in m for _, of in lines for m in of["members"])
     rows = []
     for name, of in lines:
         total = share(mean_of(of, "total_return"))
@@ -213,7 +214,8 @@ def account_table(run):
             over = of["over_members"]["total_return"]
             name += f", mean of {len(of['members'])}"
             total += f" ({tenth(over['min'])} … {tenth(over['max'])})"
-            ruined = sum(value(m, "bar_count") < decisions for m in of["members"])
+            # Random timing beside a ruined account trades the bars that this lived: figures that name the bar of ruin tell them apart.
+            ruined = sum("ruined_at_bar" in m if told else value(m, "bar_count") < decisions for m in of["members"])
             end = f"{ruined} ruined" if ruined else ""
         else:
             end = end_of(of["members"][0], decisions)

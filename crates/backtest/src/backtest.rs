@@ -14,10 +14,10 @@ use foxhunt_kernels::{
     market::LedgerRow,
 };
 use foxhunt_ledger::{Ledger, MemberInfo};
-use foxhunt_market::{FillRow, MAX_FILLS, RuleBook, Rules};
+use foxhunt_market::{Bar, FillRow, MAX_FILLS, RuleBook, Rules};
 use foxhunt_nn::{Net, Options, Plan, PlanError, Runtime, Tensor, net::BranchingQ};
 use foxhunt_train::{Config, Market, fused_kernels, in_plan, member_spec, network};
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc, sync::Arc};
 
 /// A stretch of a market, its rules, and where it is run.
 #[derive(Clone, Debug)]
@@ -29,6 +29,14 @@ pub struct Backtest<'a> {
     pub(crate) window: TestWindow,
     pub(crate) rules: RuleBook,
     pub(crate) trials: u32,
+    spread: Option<Spread>,
+}
+
+/// Bars with a multiple of the spread that the file quotes.
+#[derive(Clone, Debug)]
+struct Spread {
+    factor: i32,
+    bars: Arc<[Bar]>,
 }
 
 /// A plan that is being built: the environments, and the buffers of the ledger.
@@ -48,6 +56,8 @@ pub(crate) struct Compiled {
     pub(crate) runtime: Runtime,
     rows: Tensor,
     fills: Tensor,
+    /// Factor on the quoted spread of the bars that the device has now.
+    spread: Cell<i32>,
 }
 
 /// A backtest of networks, compiled once for these members and run with weights as often as wanted.
@@ -94,25 +104,29 @@ impl Agents<'_> {
         fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Ledger, BacktestError> {
         fill(&self.compiled.runtime, &self.net).map_err(BacktestError::Weights)?;
-        self.run_by(&self.backtest.rules)
+        self.run_by(&self.backtest)
     }
 
-    /// A run of the weights that are there, by other rules: costs times a factor, more equity. Rules are data of the device, so
-    /// that nothing is compiled anew.
+    /// A run of the weights that are there, by the rules and spread of `by`, which is of the same stretch: costs times a factor,
+    /// more equity. Rules and bars are data of the device, so that nothing is compiled anew.
     ///
     /// # Errors
     /// Rules that the device can't hold, and the device's.
-    pub fn run_by(&self, rules: &RuleBook) -> Result<Ledger, BacktestError> {
+    pub fn run_by(&self, by: &Backtest<'_>) -> Result<Ledger, BacktestError> {
         let Backtest { config, trials, .. } = self.backtest;
-        self.trade_by(rules)?;
+        self.trade_by(by)?;
         let run = Run { members: &self.members, baseline: None, seed: config.seed, trials };
-        self.backtest.clone().with_rules(rules.clone()).play(&self.compiled, run)
+        by.play(&self.compiled, run)
     }
 
-    /// Gives all members these rules, whatever they had.
-    fn trade_by(&self, rules: &RuleBook) -> Result<Rules, BacktestError> {
-        let row = rules.row()?;
+    /// Gives all members the rules and the bars of `by`, whatever they had.
+    fn trade_by(&self, by: &Backtest<'_>) -> Result<Rules, BacktestError> {
+        let row = by.rules.row()?;
         self.compiled.env.write(Buffer::Rules, &vec![row; self.members.len()])?;
+        if self.compiled.spread.get() != by.spread_factor() {
+            self.compiled.env.write(Buffer::Bars, by.bars())?;
+            self.compiled.spread.set(by.spread_factor());
+        }
         Ok(row)
     }
 
@@ -126,7 +140,7 @@ impl Agents<'_> {
         fill: impl FnOnce(&Runtime, &Net) -> Result<(), Box<dyn std::error::Error + Send + Sync>>,
     ) -> Result<Vec<Ends>, BacktestError> {
         fill(&self.compiled.runtime, &self.net).map_err(BacktestError::Weights)?;
-        let rules = self.trade_by(&self.backtest.rules)?;
+        let rules = self.trade_by(&self.backtest)?;
         let states = self.backtest.through(&self.compiled)?;
         // All are flat: equity is cash.
         Ok(states.iter().map(|s| Ends { first: rules.start_cash, last: s.account.cash }).collect())
@@ -163,10 +177,58 @@ impl<'a> Backtest<'a> {
         window: TestWindow,
     ) -> Result<Self, BacktestError> {
         window.check(market, config.network.lookback)?;
-        Ok(Backtest { device, dtype, config, market, window, rules: market.rules.clone(), trials: 1 })
+        Ok(Backtest {
+            device,
+            dtype,
+            config,
+            market,
+            window,
+            rules: market.rules.clone(),
+            trials: 1,
+            spread: None,
+        })
     }
 
-    /// The same with other rules: costs times a factor, more equity.
+    /// The same with all costs times `factor`: those of the rules, and the spread that the bars quote.
+    ///
+    /// # Errors
+    /// Rules that can't be kept, or quotes that leave the range of prices.
+    pub fn with_costs(self, factor: i32) -> Result<Self, BacktestError> {
+        let rules = self.rules.with_costs(factor);
+        rules.validate()?;
+        self.with_rules(rules).with_spread(factor)
+    }
+
+    /// The same with `factor` times the spread that the bars of its market quote.
+    fn with_spread(mut self, factor: i32) -> Result<Self, BacktestError> {
+        self.spread = if self.rules.quotes && factor != 1 {
+            let bars = self.market.table.bars_with_spread(factor, self.rules.max_price())?;
+            Some(Spread { factor, bars: bars.into() })
+        } else {
+            None
+        };
+        Ok(self)
+    }
+
+    /// The same by the rules and with the spread of `other`, which may be of another stretch.
+    ///
+    /// # Errors
+    /// As [`Backtest::with_costs`].
+    pub fn under(self, other: &Backtest<'_>) -> Result<Self, BacktestError> {
+        self.with_rules(other.rules.clone()).with_spread(other.spread_factor())
+    }
+
+    /// What the quoted spread is multiplied by.
+    fn spread_factor(&self) -> i32 {
+        self.spread.as_ref().map_or(1, |spread| spread.factor)
+    }
+
+    /// The bars that are traded: the market's, or those with another spread.
+    fn bars(&self) -> &[Bar] {
+        self.spread.as_ref().map_or(&self.market.table.bars, |spread| &spread.bars)
+    }
+
+    /// The same with other rules: a fee, more equity. The spread that bars quote is no rule: [`Backtest::with_costs`].
     #[must_use]
     pub fn with_rules(mut self, rules: RuleBook) -> Self {
         self.rules = rules;
@@ -177,6 +239,13 @@ impl<'a> Backtest<'a> {
     #[must_use]
     pub fn with_trials(mut self, trials: u32) -> Self {
         self.trials = trials;
+        self
+    }
+
+    /// The same over the first `decisions` of its window.
+    pub(crate) fn first(mut self, decisions: usize) -> Self {
+        let rows = &mut self.window.rows;
+        rows.end = rows.end.min(rows.start + decisions.max(1) + 1);
         self
     }
 
@@ -291,6 +360,9 @@ impl<'a> Backtest<'a> {
             return Err(BacktestError::Members { members: 0, given: 0 });
         }
         let env = Rc::new(Environments::new(self.device, self.dtype, shape, &tables, &specs)?);
+        if self.spread.is_some() {
+            env.write(Buffer::Bars, self.bars())?;
+        }
         let mut plan = Plan::new(self.dtype, ids.len());
         let [envs, actions] =
             [Buffer::Envs, Buffer::Actions].map(|b| plan.external(env.view(b), env.arena()));
@@ -315,7 +387,7 @@ impl<'a> Backtest<'a> {
         add("begin", "env.backtest_begin", Environments::backtest_begin);
         add("close", "env.backtest_close", Environments::backtest_close);
         let runtime = plan.compile(self.device, Options::default())?;
-        Ok(Compiled { env, plan, runtime, rows, fills })
+        Ok(Compiled { env, plan, runtime, rows, fills, spread: Cell::new(self.spread_factor()) })
     }
 
     /// Runs what is compiled from the window's first bar, and reads the ledger.
@@ -358,14 +430,11 @@ impl<'a> Backtest<'a> {
         let bars = &self.market.bars;
         let first = self.window.rows.start;
         let rules = self.rules.row()?;
-        let facts = Facts {
-            bars: &self.market.table.bars,
-            close_ns: &bars.close_ns,
-            days: &bars.session_days()?,
-            rules: &rules,
-        };
+        let facts =
+            Facts { bars: self.bars(), close_ns: &bars.close_ns, days: &bars.session_days()?, rules: &rules };
         let decisions = self.window.decisions();
-        let header = header(bars, &self.rules, &self.window, run);
+        let mut header = header(bars, &self.rules, &self.window, run);
+        header.assumptions.extend(self.rules.quoted_spread_assumption(self.spread_factor()));
         let mut ledger = Ledger { header, bars: Vec::new(), fills: Vec::new() };
         for (member, state) in states.iter().enumerate() {
             // Rows beyond the bar where the account stopped were not written.

@@ -38,7 +38,7 @@ pub(crate) fn member(
     for (k, row) in rows.iter().enumerate() {
         bars.push(bar_row(facts, member, row)?);
         for leg in &legs[legs_of(k)] {
-            fills.push(fill_row(member, row.bar, leg)?);
+            fills.push(fill_row(facts, member, row.bar, leg)?);
         }
     }
     Ok((bars, fills))
@@ -98,7 +98,23 @@ fn order_end(row: &LedgerRow) -> Result<End, BacktestError> {
     })
 }
 
-fn fill_row(member: u32, bar: u32, raw: &RawFill) -> Result<FillRow, BacktestError> {
+/// Half of what bid and ask quote at the reference of a leg, quarters of a unit, rounded down. A limit and a level within the bar are
+/// prices of their own.
+fn quoted_x4(bar: &Bar, kind: FillKind) -> i32 {
+    let spread = |price: usize| i64::from(bar.ask[price]) - i64::from(bar.bid[price]);
+    let quoted = match kind {
+        FillKind::Open | FillKind::Ioc | FillKind::StopAtOpen | FillKind::LiquidationAtOpen => 2 * spread(0),
+        FillKind::Mean => (0..4).map(spread).sum::<i64>() / 2,
+        FillKind::Maker
+        | FillKind::StopInBar
+        | FillKind::LiquidationInBar
+        | FillKind::End
+        | FillKind::Session => 0,
+    };
+    i32::try_from(quoted).unwrap_or(i32::MAX)
+}
+
+fn fill_row(facts: &Facts<'_>, member: u32, bar: u32, raw: &RawFill) -> Result<FillRow, BacktestError> {
     let unknown = BacktestError::Row { bar, what: "a leg of kind", value: raw.kind.into() };
     let kind = FillKind::ALL.into_iter().find(|k| *k as u8 == raw.kind).ok_or(unknown)?;
     let (leg, reason) = match kind {
@@ -124,5 +140,6 @@ fn fill_row(member: u32, bar: u32, raw: &RawFill) -> Result<FillRow, BacktestErr
         impact_x4: raw.impact4,
         fee: raw.fee + raw.penalty,
         reason,
+        quoted_x4: quoted_x4(&facts.bars[bar as usize], kind),
     })
 }

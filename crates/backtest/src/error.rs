@@ -1,7 +1,7 @@
 use foxhunt_data::DataError;
 use foxhunt_device::DeviceError;
 use foxhunt_env::EnvError;
-use foxhunt_market::RuleError;
+use foxhunt_market::{RuleError, TableError};
 use foxhunt_nn::PlanError;
 use foxhunt_train::TrainError;
 
@@ -82,6 +82,9 @@ pub enum BacktestError {
     /// Rules that can't be kept.
     #[error(transparent)]
     Rules(#[from] RuleError),
+    /// Quotes that can't be what was asked for.
+    #[error(transparent)]
+    Quotes(#[from] TableError),
     /// The environments.
     #[error(transparent)]
     Env(#[from] EnvError),

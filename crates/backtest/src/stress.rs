@@ -2,7 +2,6 @@
 
 use crate::{Backtest, BacktestError};
 use foxhunt_ledger::Ledger;
-use foxhunt_market::RuleBook;
 
 /// Runs a policy over a backtest with other rules; where it fails or is stopped, with an error of the caller's.
 pub type Rerun<'a, E = BacktestError> = dyn FnMut(&Backtest<'_>) -> Result<Ledger, E> + 'a;
@@ -26,7 +25,8 @@ pub struct StressLine {
 /// `again` is the policy itself: it sees the account that other costs or another size lead to and decides anew, bar by bar.
 /// `late` carries out the decisions that were made without the delay one bar later: had the policy known of the delay it would
 /// have decided otherwise, but what is asked is what a late order costs. Capacity is limited by the participation cap and by
-/// impact, which grows with the square root of size; where a size does not fit the account's integers the line says so.
+/// impact, which grows with the square root of size; where a size does not fit the account's integers the line says so. Costs are
+/// those of the rules and the spread that bars quote ([`Backtest::with_costs`]).
 ///
 /// # Errors
 /// Those of `again` and `late`. Rules that can't be kept are a line's own.
@@ -36,18 +36,23 @@ pub fn stress<E>(
     again: &mut Rerun<'_, E>,
     late: &mut Rerun<'_, E>,
 ) -> Result<Vec<StressLine>, E> {
-    let rules = backtest.rules().clone();
-    let changed: [(&'static str, &'static str, RuleBook); 5] = [
-        ("costs_0", "Costs × 0", rules.with_costs(0)),
-        ("costs_2", "Costs × 2", rules.with_costs(2)),
-        ("costs_3", "Costs × 3", rules.with_costs(3)),
-        ("equity_10", "Equity × 10", rules.with_equity(10)),
-        ("equity_100", "Equity × 100", rules.with_equity(100)),
+    let dearer = |factor| backtest.clone().with_costs(factor);
+    let larger = |factor| {
+        let rules = backtest.rules().with_equity(factor);
+        rules.validate()?;
+        Ok::<_, BacktestError>(backtest.clone().with_rules(rules))
+    };
+    let changed: [(&'static str, &'static str, Result<Backtest<'_>, BacktestError>); 5] = [
+        ("costs_0", "Costs × 0", dearer(0)),
+        ("costs_2", "Costs × 2", dearer(2)),
+        ("costs_3", "Costs × 3", dearer(3)),
+        ("equity_10", "Equity × 10", larger(10)),
+        ("equity_100", "Equity × 100", larger(100)),
     ];
     let mut lines = Vec::with_capacity(7);
-    for (key, label, rules) in changed {
-        let ledger = match rules.validate() {
-            Ok(()) => Ok(again(&backtest.clone().with_rules(rules))?),
+    for (key, label, changed) in changed {
+        let ledger = match changed {
+            Ok(changed) => Ok(again(&changed)?),
             Err(problem) => Err(problem.to_string()),
         };
         lines.push(StressLine { key, label, again: true, ledger });

@@ -35,7 +35,9 @@ fn baselines_reconcile_at_equal_costs() {
     let levels: Vec<u8> = (0..window.decisions()).map(|_| dice.below(9)).collect();
     let held = (0..window.decisions()).map(|k| [levels[k / 10], 0, 2]).collect();
     let agent = backtest.strategy(&Strategy::scripted("agent", held)).unwrap();
-    let all = baselines(&backtest, &agent, None).unwrap();
+    // The agent was chosen among many; no baseline was chosen.
+    let all = baselines(&backtest.clone().with_trials(9_600), &agent, None).unwrap();
+    assert!(all.iter().all(|l| l.header.trials == 1));
     let names: Vec<&str> = all.iter().filter_map(|l| l.header.baseline.as_deref()).collect();
     assert_eq!(names, ["buy and hold", "volatility target", "moving averages", "random timing"]);
     for ledger in &all {
@@ -91,7 +93,7 @@ fn stress_lines_answer_what_they_say() {
     assert_eq!(keys, ["costs_0", "costs_1", "costs_2", "costs_3", "delay_1", "equity_10", "equity_100"]);
     let of = |key: &str| lines.iter().find(|l| l.key == key).unwrap().ledger.as_ref().unwrap();
     assert!(*of("costs_1") == agent, "costs × 1 is the backtest itself");
-    let at_once = backtest.clone().with_rules(backtest.rules().with_costs(1));
+    let at_once = backtest.clone().with_costs(1).unwrap();
     assert!(again(&at_once).unwrap() == agent, "and is what another run of it gives");
     assert!(of("costs_0").fills.iter().all(|f| f.fee == 0 && f.half_spread == 0 && f.impact_x4 == 0));
     assert!(of("costs_0").bars.iter().all(|r| r.financing == 0));
@@ -150,7 +152,26 @@ fn a_ruined_policy_has_stress_lines_and_baselines() {
     }
     let late = lines.iter().find(|l| l.key == "delay_1").unwrap().ledger.as_ref().unwrap();
     assert_eq!(late.bars_of(0)[1].action.exposure, 4, "flat before the first");
-    assert_eq!(baselines(&backtest, &agent, None).unwrap().len(), 4);
+    // Random timing is matched to the bars that the agent lived; its own draws may be ruined before.
+    let lived = agent.bars_of(0).len() - 1;
+    let all = baselines(&backtest, &agent, None).unwrap();
+    assert_eq!(all.len(), 4);
+    let given = Exposures::single("given", "", vec![1.0; window.decisions()]);
+    for random in [&all[3], &baselines(&backtest, &agent, Some(&given)).unwrap()[3]] {
+        assert!((0..20).all(|m| random.bars_of(m).len() <= lived + 1));
+        assert!((0..20).any(|m| random.bars_of(m).len() == lived + 1));
+        let ends = random.bars_of(0).last().unwrap().time_ns;
+        assert!(ends <= agent.bars_of(0)[lived].time_ns);
+        assert!(
+            random.header.assumptions.iter().any(|w| w.contains(&format!("the same {lived} and end there")))
+        );
+    }
+    let held = |l: &Ledger, m: u32| {
+        let rows = &l.bars_of(m)[1..];
+        rows.iter().filter(|r| r.position != 0).count() as f64 / rows.len() as f64
+    };
+    let (own, drawn) = (held(&agent, 0), (0..20).map(|m| held(&all[3], m)).collect::<Vec<_>>());
+    assert!(own > 0.5 && drawn.iter().all(|x| (x - own).abs() < 0.2), "{lived} bars: {own}, {drawn:?}");
     assert_eq!(actions.delayed(3).actions, [[[4, 0, 0], [8, 0, 2], [0, 0, 2]]]);
     assert!(actions.delayed(window.decisions()).actions[0].ends_with(&[[4, 0, 0]]));
 }

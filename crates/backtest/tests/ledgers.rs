@@ -76,15 +76,16 @@ fn rules_are_changed_without_compiling_anew() {
     let own = agents.run_images(&images).unwrap();
     let ends = |l: &Ledger| [0, 1].map(|m| Ends::of(l, m).unwrap());
     for rules in [market.rules.with_costs(3), market.rules.with_equity(100), wild(&market)] {
-        let anew = backtest.clone().with_rules(rules.clone()).agents_of_images(&ids, &images).unwrap();
+        let other = backtest.clone().with_rules(rules.clone());
+        let anew = other.agents_of_images(&ids, &images).unwrap();
         assert_ne!(anew, own);
-        assert!(agents.run_by(&rules).unwrap() == anew);
+        assert!(agents.run_by(&other).unwrap() == anew);
         // What is read without the ledger is of the backtest's own rules, whatever was run before; ruined members, too.
         assert_eq!(agents.ends_of_images(&images).unwrap(), ends(&own));
         let wild = backtest.clone().with_rules(rules).compile(&ids).unwrap();
         assert_eq!(wild.ends_of_images(&images).unwrap(), ends(&anew));
     }
-    assert!(agents.run_by(backtest.rules()).unwrap() == own);
+    assert!(agents.run_by(&backtest).unwrap() == own);
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn folds_are_chosen_tested_and_stitched() {
     let at = folder.path();
     let done = train(at, &format!("{WALK} --out run")).works();
     assert!(done.out.contains("one account through all test windows"), "{}", done.out);
+    assert!(done.out.contains("mean of 2 members") && !done.out.contains("over members  "), "{}", done.out);
     let run = at.join("run");
 
     // Each fold chose one of its own members, out of its own two.
@@ -66,6 +67,14 @@ fn folds_are_chosen_tested_and_stitched() {
     let (all, one, two) = (acts(&ledger, 0), acts(&first, chosen(0)), acts(&second, chosen(1)));
     assert_eq!((&all[..one.len()], &all[one.len() + 1..]), (&one[..], &two[..]));
     assert_eq!(all[one.len()], one[one.len() - 1], "kept over the boundary");
+
+    // What was chosen is held against all trials, a baseline against none.
+    let deflated = |of: &Value| of["members"][0]["metrics"]["deflated_sharpe"].as_f64().unwrap();
+    let hold = &figures["baselines"][0];
+    assert_eq!(hold["name"], "buy and hold");
+    let days: Vec<f64> = serde_json::from_value(hold["members"][0]["day_returns"]["return"].clone()).unwrap();
+    let of = |trials| foxhunt_metrics::deflated_sharpe_of(&days, trials).value().unwrap();
+    assert!((deflated(hold) - of(1)).abs() < 1e-9 && deflated(hold) > of(8), "{}", deflated(hold));
 
     // Whoever asks a run for one market has its last fold.
     let note = "note: the run walked forward: its last fold is tested, fold 1\n";

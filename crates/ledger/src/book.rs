@@ -116,6 +116,7 @@ mod tests {
             impact_x4: 0,
             fee,
             reason: FillReason::Order,
+            quoted_x4: 0,
         }
     }
 

@@ -26,14 +26,16 @@ pub(crate) trait Row: Copy + 'static {
     const TABLE: &'static str;
     /// A row to fill in while reading.
     const BLANK: Self;
+    /// Last columns that files of earlier programs don't have; of their rows they are as in [`Row::BLANK`].
+    const LATER: usize = 0;
     /// The columns in file order.
     fn columns() -> Vec<ColumnSpec<Self>>;
 }
 
-/// The Parquet schema of a table.
-pub(crate) fn schema<R: Row>() -> String {
+/// The Parquet schema of a table with these columns.
+pub(crate) fn schema<R: Row>(columns: &[ColumnSpec<R>]) -> String {
     let mut text = format!("message {} {{\n", R::TABLE);
-    for column in R::columns() {
+    for column in columns {
         let (physical, annotation) = match column.kind {
             Kind::I32 { annotation, .. } => ("INT32", annotation),
             Kind::I64 { annotation, .. } => ("INT64", annotation),
@@ -188,7 +190,9 @@ impl Row for FillRow {
         impact_x4: 0,
         fee: 0,
         reason: FillReason::Order,
+        quoted_x4: 0,
     };
+    const LATER: usize = 1;
 
     fn columns() -> Vec<ColumnSpec<Self>> {
         vec![
@@ -203,6 +207,7 @@ impl Row for FillRow {
             plain!(I32, "impact_x4", "", impact_x4),
             plain!(I64, "fee", "", fee),
             word!("reason", reason, FillReason),
+            plain!(I32, "quoted_x4", "", quoted_x4),
         ]
     }
 }
@@ -214,11 +219,12 @@ mod tests {
     #[test]
     fn schema_is_stable() {
         assert_eq!(
-            schema::<FillRow>(),
+            schema(&FillRow::columns()),
             "message fills {\n  REQUIRED INT32 member (INTEGER(32,false));\n  REQUIRED INT32 bar (INTEGER(32,false));\n  \
              REQUIRED BYTE_ARRAY leg (STRING);\n  REQUIRED INT32 lots ;\n  REQUIRED INT32 price ;\n  \
              REQUIRED INT64 reference_x4 ;\n  REQUIRED INT32 decision_close ;\n  REQUIRED INT32 half_spread ;\n  \
-             REQUIRED INT32 impact_x4 ;\n  REQUIRED INT64 fee ;\n  REQUIRED BYTE_ARRAY reason (STRING);\n}"
+             REQUIRED INT32 impact_x4 ;\n  REQUIRED INT64 fee ;\n  REQUIRED BYTE_ARRAY reason (STRING);\n  \
+             REQUIRED INT32 quoted_x4 ;\n}"
         );
     }
 }

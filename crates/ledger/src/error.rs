@@ -34,6 +34,7 @@ pub enum Column {
     FillImpact,
     FillFee,
     FillReason,
+    FillQuoted,
 }
 
 impl Column {
@@ -67,6 +68,7 @@ impl Column {
             Self::FillImpact => "fills.impact_x4",
             Self::FillFee => "fills.fee",
             Self::FillReason => "fills.reason",
+            Self::FillQuoted => "fills.quoted_x4",
         }
     }
 }

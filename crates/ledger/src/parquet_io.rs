@@ -19,7 +19,7 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 
-use crate::columns::{Kind, Row, schema};
+use crate::columns::{ColumnSpec, Kind, Row, schema};
 use crate::error::LedgerError;
 use crate::header::{FORMAT, LedgerHeader};
 use crate::ledger::Ledger;
@@ -120,7 +120,15 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 }
 
 fn encode<R: Row>(rows: &[R], keys: &[(&str, &str)]) -> Result<Vec<u8>, ParquetError> {
-    let schema = Arc::new(parse_message_type(&schema::<R>())?);
+    encode_columns(rows, &R::columns(), keys)
+}
+
+fn encode_columns<R: Row>(
+    rows: &[R],
+    columns: &[ColumnSpec<R>],
+    keys: &[(&str, &str)],
+) -> Result<Vec<u8>, ParquetError> {
+    let schema = Arc::new(parse_message_type(&schema(columns))?);
     let keys = keys.iter().map(|&(key, value)| KeyValue::new(key.to_owned(), value.to_owned())).collect();
     let properties = WriterProperties::builder()
         // Fixed, so that an update of the Parquet crate alone does not change the bytes.
@@ -129,10 +137,9 @@ fn encode<R: Row>(rows: &[R], keys: &[(&str, &str)]) -> Result<Vec<u8>, ParquetE
         .set_key_value_metadata(Some(keys))
         .build();
     let mut writer = SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties))?;
-    let columns = R::columns();
     for rows in rows.chunks(GROUP_ROWS) {
         let mut group = writer.next_row_group()?;
-        for column in &columns {
+        for column in columns {
             let mut open = group.next_column()?.ok_or_else(|| no_column(column.name))?;
             match (open.untyped(), &column.kind) {
                 (ColumnWriter::Int32ColumnWriter(w), Kind::I32 { get, .. }) => {
@@ -176,8 +183,11 @@ fn decode<R: Row>(path: &Path, bytes: Vec<u8>) -> Result<Decoded<R>, LedgerError
     let unsound = unsound(path);
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(&unsound)?;
     let metadata = reader.metadata().file_metadata();
-    let expected = parse_message_type(&schema::<R>()).map_err(&unsound)?;
-    if metadata.schema().get_fields() != expected.get_fields() {
+    let columns = R::columns();
+    let expected = parse_message_type(&schema(&columns)).map_err(&unsound)?;
+    let (found, expected) = (metadata.schema().get_fields(), expected.get_fields());
+    let there = columns.len() - if found.len() < expected.len() { R::LATER } else { 0 };
+    if found != &expected[..there] {
         let what = format!("its columns are not those of the table of {} in format {FORMAT}", R::TABLE);
         return Err(LedgerError::Format { path: path.into(), what });
     }
@@ -188,7 +198,7 @@ fn decode<R: Row>(path: &Path, bytes: Vec<u8>) -> Result<Decoded<R>, LedgerError
         // The count is the file's word; memory is taken only as columns deliver.
         let count = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
         let start = rows.len();
-        for (c, column) in R::columns().iter().enumerate() {
+        for (c, column) in columns[..there].iter().enumerate() {
             let open = group.get_column_reader(c).map_err(&unsound)?;
             let outcome = fill_column(&mut rows, start, count, open, &column.kind).map_err(&unsound)?;
             if !outcome {

@@ -23,12 +23,13 @@ pub struct MemberAttribution {
     pub end: i64,
     /// Σ position·ΔC: what the positions held from close to close earned.
     pub held: i128,
-    /// Σ x(C − reference): what traded lots earned from their reference price to the bar's close.
+    /// Σ x(C − reference): what traded lots earned from their reference price to the bar's close. Of quotes the reference is the mid
+    /// here and in `delay`.
     pub traded: i128,
     /// Σ x(reference − C_t) over the agent's orders: what waiting from the decision to the reference price cost. A
     /// line of its own, not part of the sum: `traded + delay` is what the lots would have earned from C_t on.
     pub delay: i128,
-    /// What the half-spread cost, and every rounding of a price.
+    /// What the half-spread cost, charged or quoted, and every rounding of a price.
     pub spread: i128,
     /// What market impact cost, rounded down; the rest of the rounding is in `spread`.
     pub impact: i128,
@@ -333,6 +334,10 @@ impl Walk<'_> {
                 let rule = "a maker fill pays no impact";
                 self.equal(row, Column::FillImpact, rule, 0, fill.impact_x4)?;
             }
+            let quoted = matches!(fill.leg, Leg::Open | Leg::Twap) || fill.reason.at_open();
+            let rule = "half of a quoted spread, and none of limits, of levels and of the close-out";
+            let fits = if quoted { fill.quoted_x4 >= 0 } else { fill.quoted_x4 == 0 };
+            self.demand(fits, row, Column::FillQuoted, rule, 0, fill.quoted_x4)?;
             if fill.leg == Leg::CloseOut {
                 let rule = "the close-out starts from the close";
                 self.equal(row, Column::FillReference, rule, 4 * i64::from(row.close), fill.reference_x4)?;
@@ -447,7 +452,8 @@ impl Walk<'_> {
         let moved = i128::from(row.close) - i128::from(prev.close);
         self.sums.held += i128::from(prev.position) * moved * tv;
         for fill in fills {
-            let (x, reference) = (i128::from(fill.lots), i128::from(fill.reference_x4));
+            // From the mid on, so that a quoted spread is left for the line of spreads.
+            let (x, reference) = (i128::from(fill.lots), i128::from(fill.mid_reference_x4()));
             self.sums.traded += x * (4 * i128::from(row.close) - reference) * tv;
             self.sums.impact += x.abs() * i128::from(fill.impact_x4) * tv;
             // A stop is not a decision that was carried out late.
@@ -470,7 +476,7 @@ impl Walk<'_> {
             fees: last.fees.into(),
             financing: last.financing.into(),
         };
-        // What is left is Σ|x|·h·tv, the rounding of prices, and less than two units of rounding above.
+        // What is left is Σ|x|·h·tv, h quoted or charged, the rounding of prices, and less than two units of rounding above.
         lines.spread = lines.total() - (i128::from(last.equity) - i128::from(first.equity));
         lines
     }

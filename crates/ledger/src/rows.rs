@@ -167,6 +167,11 @@ impl FillReason {
     pub fn in_bar(self) -> bool {
         matches!(self, Self::StopInBar | Self::LiquidationInBar)
     }
+
+    /// True for a stop or liquidation that the open was beyond.
+    pub fn at_open(self) -> bool {
+        matches!(self, Self::StopAtOpen | Self::LiquidationAtOpen)
+    }
 }
 
 /// One member's account at the close of one bar.
@@ -243,9 +248,23 @@ pub struct FillRow {
     pub fee: i64,
     /// Why.
     pub reason: FillReason,
+    /// How far the reference lies from the mid of bid and ask, quarters of a price unit: the half of a quoted spread that the fill
+    /// pays because its reference is the side's own price. 0 where bars have no quotes, of a limit or a level met within the bar,
+    /// and of the close-out, whose half-spread it is.
+    pub quoted_x4: i32,
 }
 
 impl FillRow {
+    /// The mid that the reference belongs to, quarters of a price unit.
+    pub fn mid_reference_x4(&self) -> i64 {
+        let quoted = i64::from(self.quoted_x4);
+        if self.lots >= 0 {
+            self.reference_x4.saturating_sub(quoted)
+        } else {
+            self.reference_x4.saturating_add(quoted)
+        }
+    }
+
     /// The price that reference, half-spread and impact give, rounded against the trader:
     /// `ceil((ref4 + 4h + i4) / 4)` for a buy, `floor((ref4 − 4h − i4) / 4)` for a sale.
     pub fn price_from_reference(&self) -> i64 {
@@ -283,6 +302,7 @@ mod tests {
             impact_x4,
             fee: 0,
             reason: FillReason::Order,
+            quoted_x4: 0,
         }
     }
 

@@ -15,6 +15,16 @@ fn decimal(value: i64, places: u32) -> String {
 }
 
 impl RuleBook {
+    /// What is said where quoted spreads are `factor` times the file's; nothing where they are the file's, or there are none.
+    pub fn quoted_spread_assumption(&self, factor: i32) -> Option<String> {
+        let words = || {
+            format!(
+                "Bid and ask are moved to {factor} times their distance about the same mids; what the agent sees is not changed."
+            )
+        };
+        (self.quotes && factor != 1).then(words)
+    }
+
     /// Every rule as a sentence, for the report: what a reader must believe to believe the result.
     pub fn assumptions(&self) -> Vec<String> {
         let mut out = vec![

@@ -9,6 +9,7 @@ mod bar_table;
 mod book;
 pub mod reference;
 mod rule_book;
+mod spread;
 
 pub use bar_table::{BarColumns, BarTable, TableError};
 pub use book::{BookError, CashFlowBook};

@@ -265,7 +265,8 @@ impl RuleBook {
     }
 
     /// The same rules with all costs times `factor` (0 to 3 in a report's stress lines): spreads, fees, impact, financing
-    /// and penalty. What an account receives (a rebate, a financing credit) is not multiplied.
+    /// and penalty. What an account receives (a rebate, a financing credit) is not multiplied. A quoted spread is in the bars, not
+    /// here: [`crate::BarTable::bars_with_spread`].
     #[must_use]
     pub fn with_costs(&self, factor: i32) -> Self {
         let cost = |x: i32| if x > 0 { x.saturating_mul(factor) } else { x };

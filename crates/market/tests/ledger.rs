@@ -90,6 +90,7 @@ fn fill_row(member: u32, bar: u32, f: &FillRow) -> foxhunt_ledger::FillRow {
         impact_x4: f.impact4,
         fee: f.fee + f.penalty,
         reason,
+        quoted_x4: 0,
     }
 }
 

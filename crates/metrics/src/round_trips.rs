@@ -221,6 +221,7 @@ mod tests {
             impact_x4: 0,
             fee: 1,
             reason: FillReason::Order,
+            quoted_x4: 0,
         };
         let fills = [
             fill(1, 2, 100, Leg::Open),

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use foxhunt_ledger::synth::Synth;
-use foxhunt_report::{EpochPoint, LearningCurve, ReportInput, StressLine, write_report};
+use foxhunt_report::{EpochPoint, LearningCurve, PartLine, ReportInput, StressLine, write_report};
 
 const CONFIG: &str = "[market]\ninstrument = \"EUR/USD\"\nmax_leverage = 2.0\n\n[train]\nepochs = 50\nseed = 7\n\n\
                       [network]\nhead = \"c51\"\natoms = 51\n";
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         baselines: &[hold, random],
         stress: &stress,
         curves: &curves,
-        folds: &[],
+        folds: &folds(),
         config_toml: CONFIG,
     };
     write_report(Path::new(&path), &input)?;
@@ -43,6 +43,30 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         agent.write(Path::new(&directory))?;
     }
     Ok(())
+}
+
+/// A calm one, a ruined one and a dear one: the widest figures that a row has to hold.
+fn folds() -> Vec<PartLine> {
+    let calm = Synth { bars: 2_000, members: 64, ..Synth::default() };
+    let wild = Synth { max_leverage_e4: 300_000, volatility_bp: 60.0, stop_sd: 0.0, ..calm };
+    let dear = Synth { seed: 5, max_leverage_e4: 50_000, ..calm };
+    let window = |year: i64, years: i64| {
+        let start = 1_104_537_600 + (year * 365 + year / 4) * 86_400;
+        [start, start + years * 365 * 86_400].map(|s| s * 1_000_000_000)
+    };
+    let line = |(k, of): (usize, Synth)| {
+        let year = k as i64;
+        PartLine {
+            train: Some(window(year, 5)),
+            validation: Some(window(year + 5, 1)),
+            test: window(year + 6, 1),
+            chosen: format!("member {} after epoch {}", 57 - k, 24 + k),
+            page: "#folds".into(),
+            ledger: of.ledger(),
+            member: k as u32,
+        }
+    };
+    [calm, wild, dear].into_iter().enumerate().map(line).collect()
 }
 
 /// A curve that looks like training.

@@ -119,7 +119,7 @@ fn sum(parts: &[&View<'_>], member: impl Fn(usize) -> usize) -> Result<(MemberVi
     let ledgers: Vec<&Ledger> = of.iter().map(|(ledger, _)| *ledger).collect();
     let series = Series::combined(&made, &ledgers, parts[0].trials);
     let label = parts[0].members[member(0)].label.clone();
-    let view = MemberView { label, summary: summary(&series), series, lines: made.lines };
+    let view = MemberView { label, summary: summary(&series), series, lines: made.lines, ruined: None };
     Ok((view, made.money_exponent))
 }
 

@@ -17,7 +17,8 @@ pub const FORMAT: u32 = 1;
 /// Everything that a report shows in numbers.
 ///
 /// A metric is a number, or `{"undefined": reason}`; never null, NaN or a stand-in. Money is in units of the ledger,
-/// 10^-`money_exponent` of the quote currency; what is too large for 64 bits is text. The two kinds of interval are apart:
+/// 10^-`money_exponent` of the quote currency; what is too large for 64 bits is text. A member that was ruined has `ruined_at_bar`, how
+/// many bars it lived: its figures are of these. The two kinds of interval are apart:
 /// `over_time` of the agent's
 /// middle member, `over_members` of all.
 ///
@@ -109,6 +110,9 @@ fn members(
             ("label".to_owned(), json!(member.label)),
             ("metrics".to_owned(), metrics(member)),
         ]);
+        if let Some(bar) = member.ruined {
+            out.insert("ruined_at_bar".into(), json!(bar));
+        }
         if whole {
             out.insert("attribution".into(), attribution(&member.lines));
             out.insert("drawdown_closes".into(), drawdown(drawdown_closes(&member.series)));

@@ -156,6 +156,20 @@ fn parse_decimal(text: &str) -> Option<(i128, usize)> {
     (sound && value > 0).then_some((value, fraction.len()))
 }
 
+/// Who was ruined, of one account (`ruined at bar 1,681`) or of several (`3 of 64 ruined`), given after how many bars each was; none
+/// where nobody was.
+pub fn ruin(of: impl IntoIterator<Item = Option<usize>>) -> Option<String> {
+    let all: Vec<Option<usize>> = of.into_iter().collect();
+    match all.as_slice() {
+        [only] => only.map(|bar| format!("ruined at bar {}", integer(bar as i128))),
+        _ => {
+            let ruined = all.iter().flatten().count();
+            let text = || format!("{} of {} ruined", integer(ruined as i128), integer(all.len() as i128));
+            (ruined > 0).then(text)
+        }
+    }
+}
+
 /// The first characters of a long hash.
 pub fn short_hash(hash: &str) -> String {
     let head: String = hash.chars().take(16).collect();
@@ -192,6 +206,13 @@ mod tests {
         assert_eq!(signed(decimal(-2.0, 1)), "−2.0");
         assert_eq!(signed(decimal(0.0, 1)), "0.0");
         assert_eq!(short_hash("0123456789abcdef0"), "0123456789abcdef…");
+    }
+
+    #[test]
+    fn who_was_ruined() {
+        assert_eq!(ruin([Some(1_681)]).as_deref(), Some("ruined at bar 1,681"));
+        assert_eq!(ruin([None, Some(30_014), None]).as_deref(), Some("1 of 3 ruined"));
+        assert_eq!((ruin([None]), ruin([None, None]), ruin([])), (None, None, None));
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod svg;
 mod view;
 
 pub use figures::{FORMAT as FIGURES_FORMAT, figures};
+pub use format::ruin;
 pub use input::{EpochPoint, LearningCurve, MarketLine, PartLine, ReportError, ReportInput, StressLine};
 pub use markets::{MarketsInput, market_figures, render_markets, write_markets};
 /// What the report draws with, for other pages of the same looks.

@@ -5,7 +5,7 @@ use crate::account::{self, Account, Instrument, sections};
 use crate::figures::{FORMAT, metrics, part};
 use crate::input::{MarketLine, ReportError};
 use crate::page::{SCRIPT, scripted, write_page};
-use crate::section::{COLUMNS, Notes, SMALL, cell, config, days, none};
+use crate::section::{COLUMNS, Notes, SMALL, WINDOWS, cell, chosen, config, windows};
 use crate::view::{PartView, StressView, View};
 use foxhunt_ledger::Ledger;
 use foxhunt_metrics::{Metric, Undefined, Unit, over_members};
@@ -98,9 +98,9 @@ pub fn render_markets(input: &MarketsInput<'_>) -> Result<String, ReportError> {
 
 fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
     html! {
-        table.figures {
+        table.figures.parts {
             thead { tr {
-                th { "instrument" } th { "training" } th { "validation" } th { "test" } th { "chosen" }
+                th { "instrument" } th { (WINDOWS) } th { "chosen" }
                 @for (_, heading) in COLUMNS { th.number { (heading) } }
                 th.number { "buy and hold" }
             } }
@@ -111,10 +111,8 @@ fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
                             a href=(market.part.line.page) { (market.line.name) }
                             br; span.quiet { (market.part.view.ledger.header.instrument) }
                         }
-                        td.quiet { (market.part.line.train.map_or_else(none, days)) }
-                        td.quiet { (market.part.line.validation.map_or_else(none, days)) }
-                        td.quiet { (days(market.part.line.test)) }
-                        td { (market.part.line.chosen) }
+                        td.quiet { (windows(&market.part)) }
+                        td { (chosen(&market.part)) }
                         @for (key, _) in COLUMNS { td.number { (cell(&market.part, key, notes)) } }
                         td.number { (shown(market, market.held("total_return"), Unit::Share, notes)) }
                     }
@@ -122,7 +120,7 @@ fn table(views: &[Instrument<'_>], notes: &mut Notes) -> Markup {
                 @if let [first, _, ..] = views {
                     tr {
                         th scope="row" { "mean" }
-                        td {} td {} td {} td {}
+                        td {} td {}
                         @for (key, _) in COLUMNS {
                             td.number { (shown(first, mean(views, |m| m.chosen(key)), unit(first, key), notes)) }
                         }

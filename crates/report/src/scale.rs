@@ -2,15 +2,21 @@
 
 use crate::calendar::{DAY_NS, Date, HOUR_NS, clock};
 
-/// Round values at 1, 2 or 5 times a power of ten, at most about `count` of them, covering `low..=high` inside.
+/// Round values at 1, 2 or 5 times a power of ten, at most about `count` of them and never one alone, covering `low..=high` inside.
 pub fn round_ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
     let span = high - low;
     if !(span.is_finite() && span > 0.0) || count == 0 {
         return vec![low];
     }
+    let ticks = |step: f64| -> Vec<f64> {
+        let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+        (first..=last).take(64).map(|k| k as f64 * step).collect()
+    };
     let step = round_step(span / count as f64);
-    let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
-    (first..=last).take(64).map(|k| k as f64 * step).collect()
+    // One number says nothing of an axis's scale. Half of a round step, and a quarter, are about a round step again.
+    let steps = [step, round_step(step * 0.4), round_step(step * 0.2)];
+    let found = steps.map(ticks);
+    found.iter().find(|ticks| ticks.len() > 1).or(found.last()).cloned().unwrap_or_default()
 }
 
 /// The smallest of 1, 2, 5 times a power of ten that is no less than `rough`.
@@ -108,6 +114,10 @@ mod tests {
         assert_eq!(round_ticks(0.0, 10.0, 5), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(round_ticks(-0.13, 0.02, 4), [-0.1, -0.05, 0.0]);
         assert_eq!(round_ticks(3.0, 3.0, 4), [3.0]);
+        // A step of 100 would leave 0 alone.
+        assert_eq!(round_ticks(-82.0, 93.0, 3), [-50.0, 0.0, 50.0]);
+        assert_eq!(round_ticks(-19.0, 21.0, 1), [0.0, 20.0]);
+        assert_eq!(round_ticks(-9.0, 15.0, 1), [0.0, 10.0]);
         assert_eq!(tick_decimals(&[0.0, 0.05]), 2);
         assert_eq!(tick_decimals(&[0.0, 0.1]), 1);
         assert_eq!(tick_decimals(&[0.0, 200.0]), 0);

@@ -18,7 +18,7 @@ pub(crate) use costs::costs;
 pub(crate) use distribution::distribution;
 pub(crate) use drawdowns::{WORST, drawdowns};
 pub(crate) use facts::{assumptions, config, facts};
-pub(crate) use folds::{COLUMNS, SMALL, cell, days, folds, none};
+pub(crate) use folds::{COLUMNS, SMALL, WINDOWS, cell, chosen, folds, windows};
 pub(crate) use intervals::intervals;
 pub(crate) use legend::legend;
 pub(crate) use months::months;

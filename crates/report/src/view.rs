@@ -4,7 +4,7 @@ use foxhunt_ledger::{BarRow, FillRow, Ledger, MemberAttribution, ReconcileError,
 use foxhunt_metrics::{Metric, Named, Series, over_members, summary};
 use std::ops::Deref;
 
-use crate::format::Units;
+use crate::format::{Units, ruin};
 use crate::input::{PartLine, ReportError, ReportInput, StressLine};
 
 /// More members than this are drawn as a band alone.
@@ -16,6 +16,8 @@ pub(crate) struct MemberView {
     pub(crate) series: Series,
     pub(crate) lines: MemberAttribution,
     pub(crate) summary: Vec<Named>,
+    /// After how many bars it was ruined; none of a sum of accounts.
+    pub(crate) ruined: Option<usize>,
 }
 
 /// Accounts over one stretch of time, of one currency: those of a ledger, or sums of several ledgers'.
@@ -41,6 +43,11 @@ impl Accounts {
     /// The shown member. A ledger without members does not reconcile, so there is one.
     pub(crate) fn shown(&self) -> &MemberView {
         &self.members[self.shown]
+    }
+
+    /// Who was ruined, in words; none where nobody was.
+    pub(crate) fn ruin(&self) -> Option<String> {
+        ruin(self.members.iter().map(|member| member.ruined))
     }
 
     /// The id of a section; none for details that stand beside those with that id.
@@ -130,7 +137,8 @@ impl<'a> View<'a> {
             .map(|(lines, info)| {
                 let series = Series::new(ledger, lines);
                 let summary = summary(&series);
-                MemberView { label: info.label.clone(), series, lines: *lines, summary }
+                let ruined = ledger.ruined(lines.member);
+                MemberView { label: info.label.clone(), series, lines: *lines, summary, ruined }
             })
             .collect();
         let header = &ledger.header;

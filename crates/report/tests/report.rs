@@ -252,14 +252,78 @@ fn what_is_undefined_says_why() {
     assert!(!text.contains("NaN"));
 }
 
+/// Whoever was ruined is said to be wherever figures of it stand, and how long each account lasted.
 #[test]
 fn ruin_is_reported_too() {
-    let ledger =
-        Synth { seed: 2, max_leverage_e4: 300_000, volatility_bp: 60.0, stop_sd: 0.0, ..Synth::default() }
-            .ledger();
-    assert!(ledger.bars.iter().any(|row| row.flags.terminated));
-    let text = page(&ledger, &[]);
+    let wild = |members| {
+        let of =
+            Synth { seed: 2, members, max_leverage_e4: 300_000, volatility_bp: 60.0, ..Synth::default() };
+        Synth { stop_sd: 0.0, ..of }.ledger()
+    };
+    let (one, many) = (wild(1), wild(20));
+    let ruined = one.ruined(0).unwrap();
+    let count = (0..20).filter(|m| many.ruined(*m).is_some()).count();
+    assert!(count > 0);
+    let at = format!("<span class=\"ruined\">ruined at bar {ruined}</span>");
+    let of = format!("{count} of 20 ruined");
+    let mut draws = many.clone();
+    draws.header.baseline = Some("random timing".into());
+    let stress =
+        |ledger| StressLine { key: "k".into(), label: "dear".into(), again: true, ledger: Ok(ledger) };
+    let fold = PartLine {
+        train: None,
+        validation: None,
+        test: [0, 1],
+        chosen: "member 3".into(),
+        page: "fold_0/report.html".into(),
+        member: (0..20).find(|m| many.ruined(*m).is_some()).unwrap(),
+        ledger: many.clone(),
+    };
+    let input = ReportInput {
+        ledger: &one,
+        chosen: None,
+        baselines: &[hold(), draws],
+        stress: &[stress(one.clone()), stress(many.clone()), stress(hold())],
+        curves: &[],
+        folds: &[fold],
+        config_toml: "",
+    };
+    let text = render(&input).unwrap();
+    let section = |id: &str| {
+        text.split(&format!("<section id=\"{id}\">")).nth(1).unwrap().split("</section>").next().unwrap()
+    };
+    for id in ["summary", "figures", "stress"] {
+        assert_eq!((section(id).matches(&at).count(), section(id).matches(&of).count()), (1, 1), "{id}");
+    }
+    let folds = section("folds");
+    assert!(folds.matches("<span class=\"ruined\">ruined at bar ").count() == 1 && folds.contains(&of));
+    assert!(
+        section("summary").contains("A ruined account ends there")
+            && section("summary").contains(">Sessions</th>")
+    );
     assert!(text.contains("<section id=\"costs\">") && !text.contains("NaN"));
+    let figures = figures(&input).unwrap();
+    assert_eq!(figures["agent"]["members"][0]["ruined_at_bar"].as_u64(), Some(ruined as u64));
+    assert!(figures["baselines"][0]["members"][0].get("ruined_at_bar").is_none());
+    let sound = page(&agent(), &[hold()]);
+    assert!(!sound.contains("class=\"ruined\"") && !sound.contains("A ruined account"));
+}
+
+/// One account says nothing of other seeds; numbers are grouped in sentences, too.
+#[test]
+fn one_account_has_one_kind_of_interval() {
+    let mut ledger = Synth { bars: 900, members: 1, ..Synth::default() }.ledger();
+    ledger.header.trials = 9_600;
+    let text = page(&ledger, &[hold()]);
+    assert!(!text.contains("<caption>Over members") && text.contains("nothing can be said of other seeds"));
+    assert!(
+        text.contains("among 9,600 trials; no interval corrects")
+            && text.contains("the best of 9,600 trials")
+    );
+    let body = text.split("</style>").nth(1).unwrap();
+    assert!(!body.contains(" 9600 ") && body.contains("<dd>9,600</dd>"));
+    let many = page(&agent(), &[hold()]);
+    assert!(many.contains("<caption>Over members") && many.contains("; neither interval corrects"));
 }
 
 #[test]
@@ -410,7 +474,7 @@ fn instruments_stand_in_one_table() {
         "<a href=\"eur/report.html\">eur</a>",
         "member 0 after epoch 2",
         "&lt;of its own&gt;",
-        "<span class=\"day\">5 Jan 1970</span> – <span class=\"day\">6 Jan 1970</span>",
+        "<span class=\"day\">5 Jan 1970 – 6 Jan 1970</span>",
     ] {
         assert!(text.contains(part), "{part}");
     }

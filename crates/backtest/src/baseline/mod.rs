@@ -16,7 +16,7 @@ use foxhunt_ledger::Ledger;
 
 /// Every baseline over the window of `backtest`, buy-and-hold first; the random one is matched to `agent`, or to the
 /// targets `given` that are its policy. What each does is
-/// the last of its ledger's assumptions.
+/// the last of its ledger's assumptions. No baseline was chosen among others: each has one trial, whatever the agent's.
 ///
 /// # Errors
 /// Rules or a device that can't run them.
@@ -25,13 +25,26 @@ pub fn baselines(
     agent: &Ledger,
     given: Option<&Exposures>,
 ) -> Result<Vec<Ledger>, BacktestError> {
+    let backtest = &backtest.clone().with_trials(1);
     let said = |mut ledger: Ledger, words: &str| {
         ledger.header.assumptions.push(words.to_owned());
         ledger
     };
+    // A ruined agent has no wishes after its end: to be matched to it, this one trades the bars that the agent lived.
+    let lived = agent.bars_of(middle_member(agent)).len().saturating_sub(1);
+    let beside = backtest.clone().first(lived);
     let random = match given {
-        Some(given) => backtest.exposures(&random_timing::random_timing_of(given, agent.header.seed))?,
-        None => said(backtest.strategy(&random_timing(backtest, agent))?, random_timing::WORDS),
+        Some(given) => beside.exposures(&random_timing::random_timing_of(given, agent.header.seed, lived))?,
+        None => said(beside.strategy(&random_timing(&beside, agent))?, random_timing::WORDS),
+    };
+    let decisions = backtest.window().decisions();
+    let random = if lived < decisions {
+        let words = format!(
+            "The agent was ruined after {lived} of {decisions} bars; these draws trade the same {lived} and end there."
+        );
+        said(random, &words)
+    } else {
+        random
     };
     Ok(vec![
         said(backtest.strategy(&buy_and_hold(backtest.window()))?, "The target is full long at every close."),

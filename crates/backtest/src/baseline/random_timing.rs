@@ -17,13 +17,16 @@ pub(super) const WORDS: &str = "The actions are those of the agent's middle memb
 /// order but for the one seam; what is taken away is when. An agent that does no better than these has no timing. Draws share
 /// the window's path, so that their spread is that of luck in timing and of nothing else. Seeded by the ledger's seed.
 ///
+/// The window of `backtest` should be what the agent's middle member lived of it ([`super::baselines`] sees to that): beyond its ruin
+/// there is nothing to be matched to, and these draws would hold nothing for most of their time.
+///
 /// Fills decide how much is traded, so that turnover is equal only nearly: it stands in the report beside the agent's.
 pub fn random_timing(backtest: &Backtest<'_>, agent: &Ledger) -> Strategy {
     let decisions = backtest.window().decisions();
     let rows = agent.bars_of(middle_member(agent)).iter().skip(1);
     let mut actions: Vec<[u8; 3]> =
         rows.map(|r| [r.action.exposure, r.action.order_type, r.action.urgency]).collect();
-    // Where the agent was ruined it had no more wishes.
+    // Beyond where the agent was ruined it had no more wishes.
     actions.resize(decisions, FLAT);
     let seed = agent.header.seed;
     Strategy {
@@ -34,9 +37,10 @@ pub fn random_timing(backtest: &Backtest<'_>, agent: &Ledger) -> Strategy {
     }
 }
 
-/// The same of targets that were given, for the ledger's actions show only the nearest of nine levels.
-pub(crate) fn random_timing_of(given: &Exposures, seed: u64) -> Exposures {
+/// The same of the first so many targets that were given, for the ledger's actions show only the nearest of nine levels.
+pub(crate) fn random_timing_of(given: &Exposures, seed: u64, decisions: usize) -> Exposures {
     let targets = given.targets.first().map_or(&[][..], Vec::as_slice);
+    let targets = &targets[..decisions.min(targets.len())];
     Exposures {
         name: NAME.into(),
         words: WORDS.replace("actions are those of the agent's middle member", "targets are the given ones"),

@@ -292,9 +292,9 @@ pub(crate) struct Traders<'a> {
 }
 
 impl Traders<'_> {
-    /// The ledger of each member's greedy policy by the rules of `backtest`, which must be of the same stretch.
+    /// The ledger of each member's greedy policy by the rules and spread of `backtest`, which must be of the same stretch.
     pub(crate) fn run(&self, backtest: &Backtest<'_>) -> Result<Ledger, BacktestError> {
-        self.agents.run_by(backtest.rules())
+        self.agents.run_by(backtest)
     }
 
     /// Page and ledger, with the policy itself under stress.

@@ -11,7 +11,6 @@ use foxhunt_checkpoint::Save;
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::Device;
 use foxhunt_ledger::Ledger;
-use foxhunt_market::RuleBook;
 use foxhunt_report::PartLine;
 use foxhunt_train::{Config, Market};
 use std::{ops::Range, path::Path};
@@ -162,12 +161,11 @@ pub(crate) fn finish(x: &Finish<'_>, choices: &[Choice]) -> Result<Tested, Failu
     })
 }
 
-/// Every fold's policy decides anew by the rules of `b`, and one account carries that out.
+/// Every fold's policy decides anew by the rules and spread of `b`, and one account carries that out.
 fn again(folds: &[Fold<'_>], window: &TestWindow, seed: u64, b: &Backtest<'_>) -> Result<Ledger, Failure> {
-    let rules: &RuleBook = b.rules();
     let decide = |f: &Fold<'_>| {
         stop::here()?;
-        Ok(f.members.run(&f.backtest.clone().with_rules(rules.clone()))?)
+        Ok(f.members.run(&f.backtest.clone().under(b)?)?)
     };
     let ledgers = folds.iter().map(decide).collect::<Result<Vec<Ledger>, Failure>>()?;
     Ok(b.strategy(&through(window, seed, folds.iter().zip(&ledgers)))?)

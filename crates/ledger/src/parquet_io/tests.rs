@@ -68,6 +68,20 @@ fn row_groups_are_joined() {
     assert!(decoded.rows == rows);
 }
 
+/// Fills of programs that did not know of quoted spreads; fewer columns than those are no fills.
+#[test]
+fn fills_without_the_quoted_spread_are_read() {
+    let fills: Vec<FillRow> = small().fills.iter().map(|f| FillRow { quoted_x4: 7, ..*f }).collect();
+    let columns = FillRow::columns();
+    let earlier = |count: usize| {
+        decode::<FillRow>(Path::new("x"), encode_columns(&fills, &columns[..count], &[]).unwrap())
+    };
+    assert!(earlier(columns.len()).unwrap().rows == fills);
+    assert!(earlier(columns.len() - 1).unwrap().rows == small().fills);
+    let error = earlier(columns.len() - 2).err().unwrap().to_string();
+    assert!(error.contains("its columns are not those of the table of fills"), "{error}");
+}
+
 #[test]
 fn files_of_two_ledgers_do_not_mix() {
     let (one, two) = (Scratch::new("mix1"), Scratch::new("mix2"));

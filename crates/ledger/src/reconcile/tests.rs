@@ -221,6 +221,7 @@ fn by_hand() -> Ledger {
         impact_x4: 8,
         fee: 5_014,
         reason: FillReason::Order,
+        quoted_x4: 0,
     };
     let sell = FillRow {
         bar: 2,
@@ -255,6 +256,30 @@ fn attribution_by_hand() {
     };
     assert_eq!(lines, expected);
     assert_eq!(lines.total(), 15_899);
+}
+
+/// The same where the open is an ask of 10,020 beside a bid of 10,014: 3 units of the way from C_t to the reference are half of the
+/// quoted spread, 100·3·10 = 3,000.
+#[test]
+fn a_quoted_spread_is_a_cost_and_no_delay() {
+    let plain = reconcile(&by_hand()).unwrap().members[0];
+    let mut ledger = by_hand();
+    ledger.fills[0].quoted_x4 = 12;
+    let lines = reconcile(&ledger).unwrap().members[0];
+    let expected = MemberAttribution {
+        traded: plain.traded + 3_000,
+        delay: plain.delay - 3_000,
+        spread: plain.spread + 3_000,
+        ..plain
+    };
+    assert_eq!(lines, expected);
+    assert_eq!(lines.total(), plain.total());
+    // The close-out's own half-spread is half of what is quoted; and no ask is below its bid.
+    for (fill, quoted) in [(1, 4), (0, -4)] {
+        let mut ledger = by_hand();
+        ledger.fills[fill].quoted_x4 = quoted;
+        assert_eq!(*mismatch(&ledger).columns, [Column::FillQuoted]);
+    }
 }
 
 /// The close of the last bar, after the close-out, is only seen through the close-out.

@@ -421,6 +421,7 @@ impl Market {
             impact_x4: impact_x4 as i32,
             fee: 0,
             reason: FillReason::Order,
+            quoted_x4: 0,
         };
         fill.at(fill.price_from_reference())
     }

@@ -29,12 +29,12 @@ pub(crate) fn rolling(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> R
         Ok(found.into_iter().map(|(ns, value)| (ns as f64, value)).collect())
     };
     let shown = line(agent)?;
-    let (Some(first), Some(last)) = (shown.first(), shown.last()) else {
+    if shown.is_empty() {
         return Err(Undefined::NoVariation);
-    };
+    }
     let others: Vec<Vec<(f64, f64)>> =
         baselines.iter().map(|view| line(view.as_ref()).unwrap_or_default()).collect();
-    let x = (first.0, last.0);
+    let x = stretch(others.iter().chain([&shown]));
     let (low, high) = extent(others.iter().chain([&shown]));
     let y = with_room(low.min(0.0), high.max(0.0));
 
@@ -65,4 +65,21 @@ pub(crate) fn rolling(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> R
         svg.over_time(geometry(&[&panel]));
         svg.finish("Sharpe ratio over a moving window of session days")
     })))
+}
+
+/// From the first point of any line to the last: an account that was ruined ends before the baselines do. Lines are in order.
+fn stretch<'a>(lines: impl Iterator<Item = &'a Vec<(f64, f64)>>) -> (f64, f64) {
+    let ends = lines.filter_map(|line| Some((line.first()?.0, line.last()?.0)));
+    ends.fold((f64::INFINITY, f64::NEG_INFINITY), |all, one| (all.0.min(one.0), all.1.max(one.1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_has_room() {
+        let lines = [vec![(3.0, 1.0), (5.0, 1.0)], vec![(2.0, 1.0), (9.0, 1.0)], vec![]];
+        assert_eq!(stretch(lines.iter()), (2.0, 9.0));
+    }
 }

@@ -23,7 +23,12 @@ const LINES: [Line; 7] = [
         "Σ x(reference − C_t): what the price did between the decision and the reference price",
         |m| -m.delay,
     ),
-    ("Half-spread", "What the half-spread cost, and every rounding", |m| -m.spread),
+    (
+        "Half-spread",
+        "What the half-spread cost, charged or quoted, and every rounding; of quotes reference prices above are mids, but of limits and \
+         levels",
+        |m| -m.spread,
+    ),
     ("Market impact", "What orders moved the price by", |m| -m.impact),
     ("Fees", "Fees and penalties", |m| -m.fees),
     ("Financing", "Interest on positions held", |m| -m.financing),

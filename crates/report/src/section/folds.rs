@@ -5,6 +5,7 @@ use maud::{Markup, html};
 
 use super::Notes;
 use crate::calendar::Date;
+use crate::format::ruin;
 use crate::view::PartView;
 
 /// Key and heading of each figure.
@@ -26,26 +27,24 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
         section #folds {
             h2 { "Folds" }
             div.scroll {
-                table.figures {
+                table.figures.parts {
                     thead { tr {
-                        th { "fold" } th { "training" } th { "validation" } th { "test" } th { "chosen" }
+                        th { "fold" } th { (WINDOWS) } th { "chosen" }
                         @for (_, heading) in COLUMNS { th.number { (heading) } }
                     } }
                     tbody {
                         @for (number, fold) in folds.iter().enumerate() {
                             tr {
                                 th scope="row" { a href=(fold.line.page) { (number) } }
-                                td.quiet { (fold.line.train.map_or_else(none, days)) }
-                                td.quiet { (fold.line.validation.map_or_else(none, days)) }
-                                td.quiet { (days(fold.line.test)) }
-                                td { (fold.line.chosen) }
+                                td.quiet { (windows(fold)) }
+                                td { (chosen(fold)) }
                                 @for (key, _) in COLUMNS { td.number { (cell(fold, key, &mut notes)) } }
                             }
                         }
                         @if folds.len() > 1 {
                             tr.total {
                                 th scope="row" { "mean" }
-                                td {} td {} td {} td {}
+                                td {} td {}
                                 @for (key, _) in COLUMNS { td.number { (mean_cell(folds, key)) } }
                             }
                         }
@@ -65,14 +64,27 @@ pub(crate) fn folds(folds: &[PartView<'_>]) -> Option<Markup> {
     })
 }
 
-/// In place of a window that there is none of.
-pub(crate) fn none() -> Markup {
-    html! { "–" }
+/// What was chosen, and who was ruined: the chosen one, and of all members.
+pub(crate) fn chosen(part: &PartView<'_>) -> Markup {
+    let own = ruin([part.chosen().ruined]);
+    html! {
+        (part.line.chosen)
+        @if let Some(words) = own { br; span.ruined { (words) } }
+        @if part.view.members.len() > 1 {
+            @if let Some(words) = part.view.ruin() { br; span.quiet.range { "members: " (words) } }
+        }
+    }
 }
 
-/// First and last day of a window.
-pub(crate) fn days([from, to]: [i64; 2]) -> Markup {
-    html! { span.day { (Date::of_ns(from).text()) } " – " span.day { (Date::of_ns(to).text()) } }
+/// What [`windows`] shows.
+pub(crate) const WINDOWS: &str = "training, validation, test";
+
+/// First and last day of each window, one below the other; a dash where there is none.
+pub(crate) fn windows(part: &PartView<'_>) -> Markup {
+    let days = |[from, to]: [i64; 2]| format!("{} – {}", Date::of_ns(from).text(), Date::of_ns(to).text());
+    let line = part.line;
+    let all = [line.train, line.validation, Some(line.test)].map(|of| of.map_or_else(|| "–".into(), days));
+    html! { @for (k, text) in all.iter().enumerate() { @if k > 0 { br; } span.day { (text) } } }
 }
 
 /// From the one to the other.

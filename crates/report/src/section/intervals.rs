@@ -6,22 +6,30 @@ use foxhunt_metrics::{
 use maud::{Markup, html};
 
 use super::Notes;
+use crate::format::integer;
 use crate::view::{Accounts, MemberView};
 
 /// The two kinds of interval in two tables side by side.
 pub(crate) fn intervals(agent: &Accounts) -> Markup {
     let mut notes = Notes::default();
     let shown = agent.shown();
-    let seed = agent.seed;
+    let (seed, many) = (agent.seed, agent.members.len() > 1);
     html! {
         section id=[agent.id("uncertainty")] {
             h2 { "Uncertainty" }
-            p {
-                "Two different questions, so two tables. " b { "Over time" } ": how would " (shown.label)
-                " have done on other stretches of the same market? " b { "Over members" }
-                ": how would another seed have done on this stretch? Neither says anything about the other."
+            @if many {
+                p {
+                    "Two different questions, so two tables. " b { "Over time" } ": how would " (shown.label)
+                    " have done on other stretches of the same market? " b { "Over members" }
+                    ": how would another seed have done on this stretch? Neither says anything about the other."
+                }
+            } @else {
+                p {
+                    b { "Over time" } ": how would " (shown.label) " have done on other stretches of the same market? There is one "
+                    "account here, so that nothing can be said of other seeds on this stretch."
+                }
             }
-            div.pair {
+            div.pair[many] {
                 div.scroll {
                     table.figures {
                         caption { "Over time: " (shown.label) ", 95 % interval of a stationary block bootstrap" }
@@ -31,7 +39,7 @@ pub(crate) fn intervals(agent: &Accounts) -> Markup {
                         }
                     }
                 }
-                div.scroll {
+                @if many { div.scroll {
                     table.figures {
                         caption { "Over members: mean with Student’s 95 % interval" }
                         thead { tr { th { "" } th.number { "mean" } th.number { "low" } th.number { "high" } th.number { "sd" } } }
@@ -39,14 +47,14 @@ pub(crate) fn intervals(agent: &Accounts) -> Markup {
                             @for key in time_interval_keys() { (member_row(agent, shown, key, &mut notes)) }
                         }
                     }
-                }
+                } }
             }
             (notes.list())
             p.notes {
                 "Block is the mean length of a resampled block, in days or bars. "
-                "The choice of this run was made among " (agent.trials)
+                "The choice of this run was made among " (integer(agent.trials.into()))
                 @if agent.trials == 1 { " trial" } @else { " trials" }
-                "; neither interval corrects for that, the deflated Sharpe ratio of the summary does."
+                "; " @if many { "neither" } @else { "no" } " interval corrects for that, the deflated Sharpe ratio of the summary does."
             }
         }
     }

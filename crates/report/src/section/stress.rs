@@ -33,8 +33,8 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
             p.notes {
                 "Costs × k and equity × k are " b { "run again in a closed loop" }
                 ": the policy sees the account that these costs or this size lead to and decides anew, bar by bar. Costs are "
-                "spread, fees, impact, financing and penalty; what an account receives is not multiplied, and what is left at × 0 is "
-                "the rounding of prices. One bar of delay "
+                "spread (of quotes the whole distance of bid and ask, about the same mids), fees, impact, financing and penalty; what "
+                "an account receives is not multiplied, and what is left at × 0 is the rounding of prices. One bar of delay "
                 "carries out the " b { "recorded decisions" }
                 " one bar late. Larger equity meets the same volume: impact and the participation cap tell of capacity."
             }
@@ -46,7 +46,7 @@ pub(crate) fn stress(agent: &View<'_>, lines: &[StressView<'_>]) -> Option<Marku
                     None => "undefined",
                 }
                 " of traded notional for spread, impact and fees would have left no gain and no loss, at the "
-                b { "recorded trades" } ": below 0 it lost without any costs."
+                b { "recorded trades" } ": below 0 they lost even without these three, financing paid."
             }
         }
     })
@@ -72,7 +72,10 @@ pub(crate) fn table<'a>(lines: impl Iterator<Item = Line<'a>>) -> Markup {
 fn row((label, again, view): Line<'_>, notes: &mut Notes) -> Markup {
     html! {
         tr {
-            th scope="row" { (label) @if !again { span.quiet { " (recorded)" } } }
+            th scope="row" {
+                (label) @if !again { span.quiet { " (recorded)" } }
+                @if let Some(words) = view.ok().and_then(Accounts::ruin) { br; span.ruined { (words) } }
+            }
             @match view {
                 Ok(view) => @for (key, _) in COLUMNS { td.number { (cell(view, key, notes)) } },
                 Err(problem) => td colspan=(COLUMNS.len()) { "not run: " (problem) },

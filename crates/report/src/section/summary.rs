@@ -4,7 +4,7 @@ use foxhunt_metrics::{Metric, Named, Spread, Unit, over_members};
 use maud::{Markup, html};
 
 use super::Notes;
-use crate::format::signed;
+use crate::format::{integer, signed};
 use crate::view::Accounts;
 
 const TILES: [(&str, &str); 4] = [
@@ -23,7 +23,7 @@ const GROUPS: [(&str, &str); 4] = [
 ];
 
 /// What the short table says.
-const SHORT: [&str; 8] = [
+const SHORT: [&str; 9] = [
     "total_return",
     "cagr",
     "sharpe_days",
@@ -32,6 +32,7 @@ const SHORT: [&str; 8] = [
     "turnover",
     "cost_share",
     "trip_count",
+    "session_count",
 ];
 
 /// The figures that a reader looks for first.
@@ -58,7 +59,18 @@ pub(crate) fn brief(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Mar
         }
         (table(agent, baselines, &short, &mut notes))
         (notes.list())
+        @if std::iter::once(agent).chain(baselines.iter().map(AsRef::as_ref)).any(|of| of.ruin().is_some()) {
+            p.notes {
+                "A ruined account ends there: its figures are of the sessions that it lived, and those per year say what these would "
+                "come to in a year. They don’t compare with figures of another stretch."
+            }
+        }
     }
+}
+
+/// Who was ruined, below the name.
+fn ruined(of: &Accounts) -> Markup {
+    html! { @if let Some(words) = of.ruin() { br; span.ruined { (words) } } }
 }
 
 /// Every figure beside the baselines.
@@ -75,7 +87,7 @@ pub(crate) fn summary(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> M
             }
             p.notes {
                 "Deflated Sharpe is the probability that the Sharpe ratio of days is above what the best of "
-                (agent.trials) " trials without skill would have reached; of a baseline, that it is above 0."
+                (integer(agent.trials.into())) " trials without skill would have reached; of a baseline, that it is above 0."
             }
         }
     }
@@ -96,6 +108,7 @@ fn table(agent: &Accounts, baselines: &[impl AsRef<Accounts>], keys: &[Named], n
                                 @if many {
                                     br; span.quiet { "mean of " (agent.members.len()) " members, lowest … highest" }
                                 }
+                                (ruined(agent))
                             }
                             @for baseline in baselines.iter().map(AsRef::as_ref) {
                                 th.number {
@@ -103,6 +116,7 @@ fn table(agent: &Accounts, baselines: &[impl AsRef<Accounts>], keys: &[Named], n
                                     @if baseline.members.len() > 1 {
                                         br; span.quiet { "mean of " (baseline.members.len()) ", lowest … highest" }
                                     }
+                                    (ruined(baseline))
                                 }
                             }
                         }
