@@ -80,7 +80,7 @@ fn columns_beside_the_bars() {
             "a.csv, line 2, field note: \"x\" is not a number; mend the cell, or leave it empty",
         ),
         (["1,1,1", "2,inf,2", "3,3,3"], &["rate"], "a.csv, line 3, field rate: \"inf\" is not a number"),
-        (["1,1,1", "2,1e39,2", "3,3,3"], &["rate"], "field rate: \"1e39\" is not a number"),
+        (["1,1,1", "2,1e39,2", "3,3,3"], &["rate"], "field rate: \"1e39\" is too large to be held"),
         (["1,1,1", "2,#REF!,2", "3,3,3"], &["rate"], "a spreadsheet's sign of an error"),
         ([",1,", ",2,", ",3,"], &["mood"], "has no value at all in its column \"mood\""),
     ] {
