@@ -4,6 +4,7 @@ use crate::{
     BacktestError, Ends, TestWindow,
     convert::{self, Facts},
     header::{Run, header},
+    window::first_seen,
 };
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::{Command, Device};
@@ -164,6 +165,34 @@ impl<'a> Backtest<'a> {
     ) -> Result<Self, BacktestError> {
         window.check(market, config.network.lookback)?;
         Ok(Backtest { device, dtype, config, market, window, rules: market.rules.clone(), trials: 1 })
+    }
+
+    /// The close of the market's last bar, for [`Backtest::next`]: that bar alone must have its features.
+    ///
+    /// # Errors
+    /// A last bar that lacks features.
+    pub fn now(
+        device: &'a Device,
+        dtype: DType,
+        config: &'a Config,
+        market: &'a Market,
+    ) -> Result<Self, BacktestError> {
+        let window = TestWindow::now(market);
+        let first = first_seen(market, config.network.lookback);
+        if window.decisions() > 0 && first < window.rows.end {
+            return Ok(Backtest {
+                device,
+                dtype,
+                config,
+                market,
+                window,
+                rules: market.rules.clone(),
+                trials: 1,
+            });
+        }
+        let std::ops::Range { start, end } = window.rows;
+        let problem = format!("the first row with all features in sight is {first}");
+        Err(BacktestError::Window { name: window.name, start, end, problem })
     }
 
     /// The same with other rules: costs times a factor, more equity.
@@ -365,7 +394,7 @@ impl<'a> Backtest<'a> {
             rules: &rules,
         };
         let decisions = self.window.decisions();
-        let header = header(bars, &self.rules, &self.window, run);
+        let header = header(self.market, &self.rules, &self.window, run);
         let mut ledger = Ledger { header, bars: Vec::new(), fills: Vec::new() };
         for (member, state) in states.iter().enumerate() {
             // Rows beyond the bar where the account stopped were not written.
