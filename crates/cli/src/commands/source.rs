@@ -179,6 +179,13 @@ pub(crate) fn load_bars_or(
 
 /// Says on stderr which prices are far from those around them: whatever is done with the bars takes them as they stand.
 pub(crate) fn tell_far_prices(source: &SourceInfo) {
+    if let Some(words) = source.splits() {
+        note!(
+            "note: {}: {words}; prices stay as they are, and the jump is traded: where it was a split, give prices that are adjusted \
+             for it",
+            source.path
+        );
+    }
     if let Some(words) = source.far_prices() {
         note!("note: {}: {words}; they stay as they are: mend the rows if they are wrong", source.path);
     }
