@@ -275,7 +275,11 @@ fn columns_beside_the_bars_pass_through_every_format() {
     let mut other = bars.clone();
     (other.instrument, other.has_volume) = (plain.instrument.clone(), plain.has_volume);
     assert!(
-        plain.append(other).unwrap_err().to_string().contains("read both with the same features.columns")
+        plain
+            .append(other)
+            .unwrap_err()
+            .to_string()
+            .contains("read both with the same --feature-columns (features.columns)")
     );
     let mut bars = bars;
     bars.extra[0].name = "time".into();

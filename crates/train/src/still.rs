@@ -9,7 +9,7 @@ pub(crate) fn check_still(market: &Market, config: &Config) -> Result<(), TrainE
     let f = &config.features;
     let named = |name: &str| {
         let own = f.columns.iter().any(|c| c == name);
-        let key = if own { "features.columns (--feature-columns)" } else { "features.names" };
+        let key = if own { "--feature-columns (features.columns)" } else { "features.names" };
         (own || !f.names.is_empty()).then_some(key)
     };
     let mut still = market.normaliser.still();

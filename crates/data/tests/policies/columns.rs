@@ -71,9 +71,13 @@ fn columns_beside_the_bars() {
         (
             whole,
             &["moods"][..],
-            "a.csv, line 1: has no column \"moods\", which features.columns names; beside its bars it has Mood, rate, note",
+            "a.csv, line 1: has no column \"moods\", which --feature-columns (features.columns) names; beside its bars it has Mood, rate, note",
         ),
-        (whole, &["close"], "has \"close\", which features.columns names, as a part of its bars"),
+        (
+            whole,
+            &["close"],
+            "has \"close\", which --feature-columns (features.columns) names, as a part of its bars",
+        ),
         (
             ["1,1,x", "2,2,x", "3,3,x"],
             &["note"],
