@@ -4,6 +4,7 @@ use crate::{
     BacktestError, Ends, TestWindow,
     convert::{self, Facts},
     header::{Run, header},
+    window::first_seen,
 };
 use foxhunt_core::{DType, rng::member_seed};
 use foxhunt_device::{Command, Device};
@@ -228,6 +229,35 @@ impl<'a> Backtest<'a> {
         self.spread.as_ref().map_or(&self.market.table.bars, |spread| &spread.bars)
     }
 
+    /// The close of the market's last bar, for [`Backtest::next`]: that bar alone must have its features.
+    ///
+    /// # Errors
+    /// A last bar that lacks features.
+    pub fn now(
+        device: &'a Device,
+        dtype: DType,
+        config: &'a Config,
+        market: &'a Market,
+    ) -> Result<Self, BacktestError> {
+        let window = TestWindow::now(market);
+        let first = first_seen(market, config.network.lookback);
+        if window.decisions() > 0 && first < window.rows.end {
+            return Ok(Backtest {
+                device,
+                dtype,
+                config,
+                market,
+                window,
+                rules: market.rules.clone(),
+                trials: 1,
+                spread: None,
+            });
+        }
+        let std::ops::Range { start, end } = window.rows;
+        let problem = format!("the first row with all features in sight is {first}");
+        Err(BacktestError::Window { name: window.name, start, end, problem })
+    }
+
     /// The same with other rules: a fee, more equity. The spread that bars quote is no rule: [`Backtest::with_costs`].
     #[must_use]
     pub fn with_rules(mut self, rules: RuleBook) -> Self {
@@ -433,7 +463,7 @@ impl<'a> Backtest<'a> {
         let facts =
             Facts { bars: self.bars(), close_ns: &bars.close_ns, days: &bars.session_days()?, rules: &rules };
         let decisions = self.window.decisions();
-        let mut header = header(bars, &self.rules, &self.window, run);
+        let mut header = header(self.market, &self.rules, &self.window, run);
         header.assumptions.extend(self.rules.quoted_spread_assumption(self.spread_factor()));
         let mut ledger = Ledger { header, bars: Vec::new(), fills: Vec::new() };
         for (member, state) in states.iter().enumerate() {

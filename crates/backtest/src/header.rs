@@ -4,6 +4,7 @@ use crate::TestWindow;
 use foxhunt_data::{Bars, Basis, SourceInfo, StampSide};
 use foxhunt_ledger::{DataSource, FORMAT, LedgerHeader, MemberInfo, Rates, Stamps, Window};
 use foxhunt_market::RuleBook;
+use foxhunt_train::Market;
 
 /// How the run ends, beside the rules of the market.
 const CLOSE_OUT: &str = "The backtest ends at the last close, or at the close where the account is ruined; what is then \
@@ -20,11 +21,13 @@ pub(crate) struct Run<'a> {
     pub(crate) trials: u32,
 }
 
-pub(crate) fn header(bars: &Bars, rules: &RuleBook, window: &TestWindow, run: Run<'_>) -> LedgerHeader {
+pub(crate) fn header(market: &Market, rules: &RuleBook, window: &TestWindow, run: Run<'_>) -> LedgerHeader {
+    let bars = &market.bars;
     let mut assumptions = rules.assumptions();
     assumptions.push(CLOSE_OUT.into());
     assumptions.extend(stated(bars));
     assumptions.extend(far_prices(bars));
+    assumptions.extend(market.too_thin(window.rows.clone()).map(|words| format!("Of this stretch {words}.")));
     LedgerHeader {
         format: FORMAT,
         program: format!("foxhunt {}", env!("CARGO_PKG_VERSION")),
@@ -71,19 +74,30 @@ fn stated(bars: &Bars) -> Option<String> {
 }
 
 /// Prices that may be wrong, and are traded as they stand.
-fn far_prices(bars: &Bars) -> Option<String> {
-    // The file's name is said beside; a path would make the ledger depend on where the file lay.
-    let all: Vec<String> =
-        bars.source.jumps.iter().map(|jump| format!("{} in line {}", jump.label(), jump.line)).collect();
-    (!all.is_empty()).then(|| {
-        let (shown, more) = all.split_at(all.len().min(SHOWN_PRICES));
-        let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+fn far_prices(bars: &Bars) -> impl Iterator<Item = String> {
+    let splits = jumps(bars, true).map(|all| {
         format!(
-            "Prices far from those around them are taken as they stand in the data: {}{more}. Where one of them is an error, fills \
-             and results at that bar are wrong.",
-            shown.join(", ")
+            "Jumps that look like splits are taken as they stand in the data: {all}. Where the prices are not adjusted for one, \
+             results at that bar are wrong."
         )
-    })
+    });
+    let far = jumps(bars, false).map(|all| {
+        format!(
+            "Prices far from those around them are taken as they stand in the data: {all}. Where one of them is an error, fills \
+             and results at that bar are wrong."
+        )
+    });
+    splits.into_iter().chain(far)
+}
+
+/// The first jumps that are like splits, or that are not; none where there is none.
+fn jumps(bars: &Bars, splits: bool) -> Option<String> {
+    // The file's name is said beside; a path would make the ledger depend on where the file lay.
+    let own = bars.source.jumps.iter().filter(|jump| jump.is_split() == splits);
+    let all: Vec<String> = own.map(|jump| format!("{} in line {}", jump.label(), jump.line)).collect();
+    let (shown, more) = all.split_at(all.len().min(SHOWN_PRICES));
+    let more = if more.is_empty() { String::new() } else { format!(", and {} more", more.len()) };
+    (!all.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }
 
 fn source(source: &SourceInfo) -> DataSource {

@@ -27,9 +27,15 @@ impl TestWindow {
         self.rows.len().saturating_sub(1)
     }
 
+    /// The last bar alone, at whose close the next order is decided, and the one before it, which nothing is read of.
+    pub(crate) fn now(market: &Market) -> Self {
+        let end = market.bars.len();
+        TestWindow { name: "now".into(), rows: end.saturating_sub(2)..end }
+    }
+
     /// Refuses rows that are not in the market, lack features, or hold no decision.
     pub(crate) fn check(&self, market: &Market, lookback: usize) -> Result<(), BacktestError> {
-        let first = market.features.warmup_rows + lookback.saturating_sub(1);
+        let first = first_seen(market, lookback);
         let problem = if self.rows.end > market.bars.len() {
             format!("there are {} bars", market.bars.len())
         } else if self.rows.start < first {
@@ -42,4 +48,9 @@ impl TestWindow {
         let Range { start, end } = self.rows;
         Err(BacktestError::Window { name: self.name.clone(), start, end, problem })
     }
+}
+
+/// The first row with all features in sight.
+pub(crate) fn first_seen(market: &Market, lookback: usize) -> usize {
+    market.features.warmup_rows + lookback.saturating_sub(1)
 }

@@ -533,6 +533,12 @@ fn shells_complete() {
             assert!(script.contains(option), "{shell}");
         }
     }
+    // Words that options take are offered, and no files.
+    let script = foxhunt(folder.path(), "completions bash").works().out;
+    for words in ["auto cpu cuda", "auto bf16 f32", "small study bench", "plain paired", "stochastic nearest"]
+    {
+        assert!(script.contains(&format!("compgen -W \"{words}\"")), "{words} are not offered");
+    }
     foxhunt(folder.path(), "completions csh").fails(2, &["csh", "bash"]);
 }
 

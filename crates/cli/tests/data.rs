@@ -187,7 +187,11 @@ fn a_price_far_from_those_around_it_is_told() {
     let slipped = line.replacen(cells[2], "9.9", 1);
     fs::write(folder.path().join("eurusd.csv"), text.replacen(line, &slipped, 1)).unwrap();
     let told = foxhunt(folder.path(), "data inspect eurusd.csv").works();
-    assert!(told.out.contains("far prices  1 are far from those around them: high x 9."), "{}", told.out);
+    assert!(
+        told.out.contains("far prices  one price is far from those around it: high x 9."),
+        "{}",
+        told.out
+    );
     assert!(told.out.contains("(line 1950)"), "{}", told.out);
     let note = ["note: eurusd.csv: one price is far from", "(line 1950)", "mend the rows"];
     foxhunt(folder.path(), "data convert eurusd.csv --out x.parquet").fails(0, &note);

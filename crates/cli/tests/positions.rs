@@ -82,7 +82,7 @@ fn what_is_wrong_with_positions_is_said_with_file_line_and_field() {
         &["line 2, field stamp", "names no bar of eurusd.csv"],
     );
     // After the last decision there is nothing to do.
-    backtest(&format!("stamp,exposure\n{},1\n", stamps[5_999]), &["p.csv", "none of 1 targets"]);
+    backtest(&format!("stamp,exposure\n{},1\n", stamps[5_999]), &["p.csv, line 2: none of 1 targets"]);
     let options = "backtest run --positions p.csv --set market.leverage=2 --out x";
     foxhunt(folder.path(), options).fails(1, &["its own configuration"]);
     foxhunt(folder.path(), "backtest --positions none.csv --data eurusd.csv --out x").fails(3, &["none.csv"]);

@@ -46,7 +46,7 @@ fn a_backtest_repeats() {
     }
     fs::write(folder.path().join("gbpusd.csv"), sample(3000)).unwrap();
     let other = foxhunt(folder.path(), "backtest run --device cpu --data gbpusd.csv --out other");
-    let note = "note: the members were trained on EUR/USD and are tested on GBP/USD\n";
+    let note = "note: the members were trained on EUR/USD, and the bars of gbpusd.csv are of GBP/USD\n";
     assert_eq!((other.code, other.err.as_str()), (0, note));
 }
 

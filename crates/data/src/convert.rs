@@ -1,5 +1,5 @@
 //! Bars as a Parquet file that any tool reads: stamps in ns UTC, prices and volume as numbers, and what is known about
-//! them in the file's metadata, so that loading it again gives the same bars.
+//! them in the file's metadata, so that loading it again gives the same bars. A digest of both is checked when it is read.
 
 use std::{io::Write, sync::Arc};
 
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     bars::{Bar, Bars},
+    digest::{BarDigest, DIGEST_KEY},
     error::DataError,
     heading::Heading,
     instrument::Instrument,
@@ -64,6 +65,7 @@ pub fn write_parquet<W: Write + Send>(path: &str, bars: &Bars, out: W) -> Result
 pub struct BarWriter<W: Write + Send> {
     path: String,
     writer: SerializedFileWriter<W>,
+    digest: BarDigest,
     stamp_side: StampSide,
     /// Rows that have been written.
     written: usize,
@@ -118,9 +120,12 @@ impl<W: Write + Send> BarWriter<W> {
             return Err(DataError::file(path, problem, "rename the other in the file that is read"));
         }
         let extra = heading.extra.iter().map(|_| Optional::default()).collect();
+        let mut digest = BarDigest::new(&about);
+        digest.column("time", true);
+        columns.iter().map(|c| &c.name).chain(&heading.extra).for_each(|name| digest.column(name, false));
         let writer = begin(&columns, &heading.extra, about, out).map_err(|e| failed(path, &e))?;
         let (stamp_side, path) = (source.stamp_side, path.to_owned());
-        Ok(Self { path, writer, stamp_side, written: 0, stamps: Vec::new(), columns, extra })
+        Ok(Self { path, writer, digest, stamp_side, written: 0, stamps: Vec::new(), columns, extra })
     }
 
     /// Takes the next bar.
@@ -158,17 +163,33 @@ impl<W: Write + Send> BarWriter<W> {
         if !self.stamps.is_empty() {
             self.write_group()?;
         }
+        self.writer.append_key_value_metadata(KeyValue::new(DIGEST_KEY.to_owned(), self.digest.text()));
         self.writer.into_inner().map_err(|e| failed(&self.path, &e))
     }
 
     fn write_group(&mut self) -> Result<(), DataError> {
         write_group(&mut self.writer, &self.stamps, &self.columns, &self.extra)
             .map_err(|e| failed(&self.path, &e))?;
+        self.sum_group();
         self.written += self.stamps.len();
         self.stamps.clear();
         self.columns.iter_mut().for_each(|column| column.values.clear());
         self.extra.iter_mut().for_each(|column| (column.known.clear(), column.values.clear()).0);
         Ok(())
+    }
+}
+
+impl<W: Write + Send> BarWriter<W> {
+    fn sum_group(&mut self) {
+        let mut extra: Vec<_> = self.extra.iter().map(|column| column.values.iter().copied()).collect();
+        for (row, stamp) in self.stamps.iter().enumerate() {
+            self.digest.whole(*stamp);
+            self.columns.iter().for_each(|column| self.digest.double(column.values.get(row).copied()));
+            for (column, values) in self.extra.iter().zip(&mut extra) {
+                let known = column.known.get(row) == Some(&1);
+                self.digest.double(known.then(|| values.next()).flatten());
+            }
+        }
     }
 }
 

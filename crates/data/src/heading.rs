@@ -56,7 +56,7 @@ impl Heading {
         }
         if self.extra != next.extra {
             let problem = format!("it has other columns than {} beside its bars", self.source.path);
-            return refuse(problem, "read both with the same features.columns");
+            return refuse(problem, "read both with the same --feature-columns (features.columns)");
         }
         if self.rows > 0 && next.rows > 0 && self.span_ns.1 > next.span_ns.0 {
             let problem = format!("its first bar opens before the last of {} closes", self.source.path);

@@ -9,11 +9,14 @@ use crate::{
     calendar::{LocalTime, local},
     heading::Heading,
     histogram::Histogram,
+    hours::Hours,
     inspection::{Gap, Inspection},
 };
 
 /// A pause this long ends a session.
 const SESSION_BREAK_S: i64 = 4 * 3_600;
+/// So many bars at the end at one price are stale.
+const STALE: usize = 20;
 
 /// Looks bars over.
 pub fn inspect(bars: &Bars) -> Inspection {
@@ -44,6 +47,11 @@ pub struct Inspector {
     spreads: Histogram,
     lots: f64,
     bars_without_lots: usize,
+    /// Lots of a bar that are too few, and bars with fewer.
+    thin: (i64, usize),
+    /// Bars up to here that are flat at one price, without volume where the file counts it.
+    stale: usize,
+    venue: Hours,
     /// First row with a value, least and largest, of each extra column.
     extra: Vec<Option<(usize, f64, f64)>>,
 }
@@ -68,12 +76,38 @@ impl Inspector {
             spreads: Histogram::new(17),
             lots: 0.0,
             bars_without_lots: 0,
+            thin: (0, 0),
+            stale: 0,
+            venue: Hours::new(heading),
             extra: vec![None; heading.extra.len()],
         }
     }
 
+    /// The same, which also counts bars of fewer than so many lots.
+    #[must_use]
+    pub fn counting_below(mut self, lots: i64) -> Self {
+        self.thin = (lots, 0);
+        self
+    }
+
     /// Takes the next bar.
     pub fn push(&mut self, bar: &Bar) {
+        let stands = self
+            .before
+            .as_ref()
+            .is_none_or(|b| b.bid[3] == bar.bid[0] && b.ask.map(|a| a[3]) == bar.ask.map(|a| a[0]));
+        let [bid, ask] =
+            [Some(bar.bid), bar.ask].map(|side| side.is_none_or(|[_, high, low, _]| high == low));
+        let quiet = bid && ask && !(self.heading.has_volume && bar.volume_lots > 0);
+        self.stale = if !quiet {
+            0
+        } else if stands {
+            self.stale + 1
+        } else {
+            1
+        };
+        self.thin.1 += usize::from(bar.volume_lots < self.thin.0);
+        self.venue.push(bar);
         match self.before.take() {
             None => self.session = (self.rows, bar.open_ns),
             Some(before) => {
@@ -149,6 +183,9 @@ impl Inspector {
             price_range: (price(self.low), price(self.high)),
             flat_bars: self.flat_bars,
             spread_units: self.spread.map(|(least, most)| (least, median, most)),
+            thin: (self.thin.1 * 2 > rows).then_some(self.thin),
+            stale: if self.stale >= STALE { self.stale } else { 0 },
+            odd_hours: self.venue.words(rows),
             volume: heading.has_volume.then(|| (self.lots / rows.max(1) as f64, self.bars_without_lots)),
             extra,
             preset_volume_lots_per_hour: heading.instrument.preset_volume_lots_per_hour,

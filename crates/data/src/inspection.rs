@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use crate::{calendar::LocalTime, jumps, moment::show_moment, source::SourceInfo};
+use crate::{
+    calendar::LocalTime,
+    moment::{show_moment, show_seconds},
+    source::SourceInfo,
+};
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
@@ -48,23 +52,18 @@ pub struct Inspection {
     pub spread_units: Option<(i32, i32, i32)>,
     /// Mean volume in lots and bars with none; `None` where the file has no volume.
     pub volume: Option<(f64, usize)>,
+    /// Lots of which most bars have fewer, where a least number was asked for, and bars with fewer.
+    pub thin: Option<(i64, usize)>,
+    /// Bars at the end that are flat at one price, without volume where the file counts it; 0 where they are few.
+    pub stale: usize,
+    /// What is odd about the hours of bars of US stocks.
+    pub odd_hours: Option<String>,
     /// Name, first row with a value, least and largest value of each column beside the bars.
     pub extra: Vec<(String, usize, f64, f64)>,
     /// Volume per hour that stands in where the file has none.
     pub preset_volume_lots_per_hour: i64,
     /// Where the bars came from and what was repaired.
     pub source: SourceInfo,
-}
-
-fn span(seconds: i64) -> String {
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, m) => format!("{m} min"),
-        (0, h, 0) => format!("{h} h"),
-        (0, h, m) => format!("{h} h {m} min"),
-        (d, h, _) => format!("{d} d {h} h"),
-    }
 }
 
 impl fmt::Display for Inspection {
@@ -82,7 +81,7 @@ impl fmt::Display for Inspection {
         writeln!(
             f,
             "bar length  {} ({:.0} bars per year, counted)",
-            span(self.bar_seconds),
+            show_seconds(self.bar_seconds),
             self.periods_per_year
         )?;
         match self.longest_gap {
@@ -91,7 +90,7 @@ impl fmt::Display for Inspection {
                     f,
                     "gaps        {}, longest {} before row {}",
                     self.gaps,
-                    span(gap.seconds),
+                    show_seconds(gap.seconds),
                     gap.row
                 )?;
             }
@@ -130,6 +129,23 @@ impl fmt::Display for Inspection {
                 self.preset_volume_lots_per_hour
             )?,
         }
+        if let Some((lots, bars)) = self.thin {
+            writeln!(
+                f,
+                "thin        {bars} of {} bars have under {lots} lots, of which an order could take none",
+                self.rows
+            )?;
+        }
+        if self.stale > 0 {
+            writeln!(
+                f,
+                "stale tail  the last {} bars stand at one price, and nothing is traded",
+                self.stale
+            )?;
+        }
+        if let Some(words) = &self.odd_hours {
+            writeln!(f, "hours       {words}")?;
+        }
         let share = 100.0 * s.opens_at_previous_close as f64 / s.rows_read.saturating_sub(1).max(1) as f64;
         if s.synthetic_opens {
             writeln!(
@@ -139,24 +155,12 @@ impl fmt::Display for Inspection {
         } else {
             writeln!(f, "opens       {share:.1} % equal the close before")?;
         }
-        let splits = || s.jumps.iter().filter(|j| j.is_split());
-        match splits().count() {
-            0 => writeln!(f, "splits      no jump looks like one")?,
-            n => writeln!(
-                f,
-                "splits      {n} jumps look like unadjusted ones: {}",
-                jumps::in_words(&s.path, splits())
-            )?,
-        }
-        let far = || s.jumps.iter().filter(|j| !j.is_split());
-        match far().count() {
-            0 => writeln!(f, "far prices  none is far from those around it")?,
-            n => writeln!(
-                f,
-                "far prices  {n} are far from those around them: {}",
-                jumps::in_words(&s.path, far())
-            )?,
-        }
+        writeln!(f, "splits      {}", s.splits().as_deref().unwrap_or("no jump looks like one"))?;
+        writeln!(
+            f,
+            "far prices  {}",
+            s.far_prices().as_deref().unwrap_or("none is far from those around it")
+        )?;
         for (name, first, low, high) in &self.extra {
             writeln!(f, "feature     {name}: {low} to {high}, from row {first}")?;
         }

@@ -122,6 +122,20 @@ pub(crate) fn read_rows(
     options: &LoadOptions,
     sink: &mut dyn Sink,
 ) -> Result<FileRows, DataError> {
+    let again = stored.again();
+    read_stored(path, stored, options, sink).map_err(|e| match e {
+        DataError::Io { .. } | DataError::Packed { .. } => e,
+        // A damaged packing gives other text before its sum tells so.
+        e => again.and_then(|stored| open::damage(path, stored)).unwrap_or(e),
+    })
+}
+
+fn read_stored(
+    path: &str,
+    stored: Stored,
+    options: &LoadOptions,
+    sink: &mut dyn Sink,
+) -> Result<FileRows, DataError> {
     if let Some(given) = &options.instrument {
         given.validate()?;
     }
@@ -137,6 +151,14 @@ pub(crate) fn read_rows(
         Format::Dbn => boxed(dbn::open(stored.into_read(), origin.clone())?),
     };
     let head = head::read(rows.as_mut(), &facts, &origin, options, &name)?;
+    if let (Some(symbol), None, None) = (&options.symbol, head.columns.symbol, &options.otherwise) {
+        let problem = format!(
+            "has no column of symbols, so that --symbol {symbol} (data.symbol) chooses none of its rows"
+        );
+        let fix =
+            "leave it out; --instrument (data.instrument) says what bars are of, such as EUR/USD or US:NVDA";
+        return Err(DataError::file(path, problem, fix));
+    }
     let symbol = head.columns.symbol.and_then(|at| head.rows.front().map(|r| r.cell(at).to_owned()));
     let instrument = instrument(path, options, &facts, symbol.as_deref())?;
     let bar_seconds = options.bar_seconds.or(facts.bar_seconds);

@@ -27,6 +27,18 @@ pub fn show_moment(ns: i64) -> String {
     Timestamp::from_nanosecond(i128::from(ns)).map_or_else(|_| format!("{ns} ns"), |t| t.to_string())
 }
 
+/// A span of time in its largest units: `1 min`, `3 d 4 h`.
+pub fn show_seconds(seconds: i64) -> String {
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, m) => format!("{m} min"),
+        (0, h, 0) => format!("{h} h"),
+        (0, h, m) => format!("{h} h {m} min"),
+        (d, h, _) => format!("{d} d {h} h"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,6 +17,8 @@ pub struct Positions {
     pub name: String,
     /// SHA-256 of its bytes, in hexadecimal.
     pub sha256: String,
+    /// The file's line of the first target.
+    pub first_line: u64,
     /// Rows of the bars at whose close a target is set, rising, and the target, -1 to 1 of full exposure.
     pub targets: Vec<(usize, f64)>,
 }
@@ -62,8 +64,8 @@ impl Positions {
     ) -> Result<Self, DataError> {
         let text = std::str::from_utf8(bytes)
             .map_err(|e| DataError::file(path, format!("is no UTF-8 text ({e})"), "save it as UTF-8"))?;
-        let targets = Self::parse(path, text, bars, of)?;
-        Ok(Positions { name: path.to_owned(), sha256: crate::open::sha256(bytes), targets })
+        let (first_line, targets) = Self::parse(path, text, bars, of)?;
+        Ok(Positions { name: path.to_owned(), sha256: crate::open::sha256(bytes), first_line, targets })
     }
 
     fn parse(
@@ -71,7 +73,7 @@ impl Positions {
         text: &str,
         bars: &Bars,
         of: Option<OfMarket<'_>>,
-    ) -> Result<Vec<(usize, f64)>, DataError> {
+    ) -> Result<(u64, Vec<(usize, f64)>), DataError> {
         const SHAPE: &str = "the header is stamp,exposure (stamp,market,exposure for several instruments) and every line has these";
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines =
@@ -122,7 +124,7 @@ impl Positions {
             }
             cells.push((line, fields[stamp_at], fields[exposure_at]));
         }
-        let Some(&(line, first, _)) = cells.first() else {
+        let Some(&(first_line, first, _)) = cells.first() else {
             let of = of.map(|of| format!(" of {}", of.own)).unwrap_or_default();
             return Err(DataError::file(
                 path,
@@ -133,7 +135,7 @@ impl Positions {
         let fix = "write it as the bars' own file does";
         let mut sniffer = Sniffer::default();
         cells.iter().for_each(|c| sniffer.look(c.1));
-        let unknown = |problem: String| DataError::cell(path, (line, "stamp"), first, problem, fix);
+        let unknown = |problem: String| DataError::cell(path, (first_line, "stamp"), first, problem, fix);
         let format = match sniffer.verdict(None) {
             Verdict::Known(format) => format,
             Verdict::Unclear { .. } => {
@@ -182,7 +184,7 @@ impl Positions {
                 })?;
             targets.push((row, target));
         }
-        Ok(targets)
+        Ok((first_line, targets))
     }
 
     /// The target at the close of each of `rows`: the latest that was set until then, flat before the first.
@@ -205,7 +207,9 @@ mod tests {
     use crate::sample;
 
     fn parse(text: &str) -> Result<Vec<(usize, f64)>, String> {
-        Positions::parse("p.csv", text, &sample(), None).map_err(|e| e.to_string())
+        Positions::parse("p.csv", text, &sample(), None)
+            .map(|(_, targets)| targets)
+            .map_err(|e| e.to_string())
     }
 
     /// A stamp of the sample as its file has it.
@@ -219,7 +223,7 @@ mod tests {
         let text = format!("Stamp, exposure\n{},0.5\n\n{},-1\n", stamp(3), stamp(6));
         let targets = parse(&text).unwrap();
         assert_eq!(targets, [(3, 0.5), (6, -1.0)]);
-        let positions = Positions { name: "p.csv".into(), sha256: String::new(), targets };
+        let positions = Positions { name: "p.csv".into(), sha256: String::new(), first_line: 2, targets };
         assert_eq!(positions.over(2..8), [0.0, 0.5, 0.5, 0.5, -1.0, -1.0]);
         assert_eq!(positions.over(5..7), [0.5, -1.0], "a target set before the stretch holds in it");
     }
@@ -227,7 +231,10 @@ mod tests {
     #[test]
     fn a_file_may_hold_the_targets_of_several_instruments() {
         let of = |own, alone| Some(OfMarket { names: &["eur", "xbt"], own, alone });
-        let read = |text: &str, of| Positions::parse("p.csv", text, &sample(), of).map_err(|e| e.to_string());
+        let read = |text: &str, of| {
+            let parsed = Positions::parse("p.csv", text, &sample(), of);
+            parsed.map(|(_, targets)| targets).map_err(|e| e.to_string())
+        };
         let text = format!("stamp,market,exposure\n{0},eur,0.5\n{0},xbt,-1\n{1},eur,0\n", stamp(3), stamp(6));
         assert_eq!(read(&text, of("eur", false)).unwrap(), [(3, 0.5), (6, 0.0)]);
         assert_eq!(read(&text, of("xbt", true)).unwrap(), [(3, -1.0)]);
@@ -294,7 +301,7 @@ mod tests {
             }
             bytes.truncate(bytes.len() - draw(2) * draw(200));
             match Positions::parse("p.csv", &String::from_utf8_lossy(&bytes), &bars, None) {
-                Ok(targets) => {
+                Ok((_, targets)) => {
                     read += 1;
                     assert!(targets.windows(2).all(|w| w[0].0 < w[1].0));
                     assert!(targets.iter().all(|(row, x)| *row < bars.len() && (-1.0..=1.0).contains(x)));

@@ -218,10 +218,18 @@ pub fn future(symbol: &str) -> Option<Instrument> {
 /// # Errors
 /// A name that no preset has, with those that have one.
 pub fn named(name: &str) -> Result<Instrument, String> {
-    if let Some(symbol) = name.strip_prefix("US:") {
-        return Ok(us_equity(symbol));
+    let upper = name.to_ascii_uppercase();
+    if let Some(symbol) = upper.strip_prefix("US:") {
+        let is_symbol = |c: char| c.is_ascii_alphanumeric() || ".-^/".contains(c);
+        return match symbol {
+            "" => Err(format!("'{name}' names no share: write its symbol, as US:NVDA")),
+            s if !s.chars().all(is_symbol) => {
+                Err(format!("'{name}' is no symbol of a US share: write letters and digits, as US:NVDA"))
+            }
+            s => Ok(us_equity(s)),
+        };
     }
-    if let Some(symbol) = name.strip_prefix("CME:") {
+    if let Some(symbol) = upper.strip_prefix("CME:") {
         return future(symbol).ok_or_else(|| {
             format!(
                 "'{name}' is not known: name one of CME:{}, or a TOML file of its numbers",
@@ -229,7 +237,7 @@ pub fn named(name: &str) -> Result<Instrument, String> {
             )
         });
     }
-    if let Some(pair) = name.strip_prefix("PERP:") {
+    if let Some(pair) = upper.strip_prefix("PERP:") {
         let split = pair.split_once('/');
         return match split.filter(|(base, quote)| BITCOIN.contains(base) && BITCOIN_QUOTES.contains(quote)) {
             Some((base, quote)) => Ok(bitcoin_perpetual(base, quote)),
@@ -359,6 +367,13 @@ mod tests {
         assert_eq!(name("CME:ES").as_deref(), Ok("ES"));
         assert_eq!(name("PERP:BTC/USDT").as_deref(), Ok("BTC/USDT perpetual"));
         assert_eq!(name("US:ES").as_deref(), Ok("ES"));
+        for any in ["us:es", "CME:es", "cme:ES"] {
+            assert_eq!(name(any).as_deref(), Ok("ES"), "{any}");
+        }
+        assert_eq!(name("perp:btc/usdt").as_deref(), Ok("BTC/USDT perpetual"));
+        for none in ["US:", "US: NVDA", "US:a\nb"] {
+            assert!(named(none).is_err_and(|e| e.contains("as US:NVDA")), "{none}");
+        }
         assert_eq!(name("EUR/USD").as_deref(), Ok("EUR/USD"));
         for (wrong, right) in
             [("CME:XX", "CME:ES, CME:MES"), ("PERP:EUR/USD", "PERP:BTC/USDT"), ("gold", "CME:ES")]

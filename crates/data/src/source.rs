@@ -166,14 +166,26 @@ impl SourceInfo {
         }
     }
 
-    /// In words how many prices are far from those around them, jumps like splits among them, and where the first are; `None` if
-    /// none is.
+    /// In words how many prices are far from those around them, other than by what looks like a split, and where the first are;
+    /// `None` if none is.
     pub fn far_prices(&self) -> Option<String> {
-        let words = jumps::in_words(&self.path, self.jumps.iter());
-        match self.jumps.len() {
+        let far = || self.jumps.iter().filter(|jump| !jump.is_split());
+        let words = jumps::in_words(&self.path, far());
+        match far().count() {
             0 => None,
             1 => Some(format!("one price is far from those around it: {words}")),
             n => Some(format!("{n} prices are far from those around them: {words}")),
+        }
+    }
+
+    /// In words how many jumps look like splits that prices were not adjusted for, and where the first are; `None` if none does.
+    pub fn splits(&self) -> Option<String> {
+        let splits = || self.jumps.iter().filter(|jump| jump.is_split());
+        let words = jumps::in_words(&self.path, splits());
+        match splits().count() {
+            0 => None,
+            1 => Some(format!("one jump looks like an unadjusted split: {words}")),
+            n => Some(format!("{n} jumps look like unadjusted splits: {words}")),
         }
     }
 

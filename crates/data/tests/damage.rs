@@ -58,6 +58,31 @@ fn no_damaged_byte_asks_for_more_than_the_file_can_fill() {
     }
 }
 
+/// Parquet guards none of its values: whatever bit is turned, the same bars are read, or none.
+#[test]
+fn a_damaged_file_of_bars_is_never_read_as_other_bars() {
+    let bars = sample().slice(0..40);
+    let whole = write_parquet("x", &bars, Vec::new()).unwrap();
+    let same = |read: &foxhunt_data::Bars| {
+        let all = |b: &foxhunt_data::Bars| (0..b.len()).map(|i| b.bar(i)).collect::<Vec<_>>();
+        read.instrument == bars.instrument && all(read) == all(&bars)
+    };
+    assert!(same(&load_bytes("x", whole.clone(), &LoadOptions::default()).unwrap()));
+    let (mut told, mut kept) = (0, 0);
+    for at in 0..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        match load_bytes("x", bytes, &LoadOptions::default()) {
+            Ok(read) => {
+                kept += 1;
+                assert!(same(&read), "other bars with another byte {at}");
+            }
+            Err(e) => told += usize::from(e.to_string().contains("are not what foxhunt wrote")),
+        }
+    }
+    assert!(told > 100 && kept > 0, "{told} {kept}");
+}
+
 #[test]
 fn a_page_that_asks_for_a_gigabyte_is_refused() {
     let mut bytes = write_parquet("x", &sample().slice(0..40), Vec::new()).unwrap();

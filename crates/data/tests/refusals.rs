@@ -231,7 +231,9 @@ fn one_file_in_many_dresses_gives_the_same_bars() {
 #[test]
 fn options_say_what_a_file_does_not() {
     let ambiguous = format!("{HEAD}1/2/2020 00:00,1.1,1.2,1.0,1.15,1\n1/2/2020 01:00,1.1,1.2,1.0,1.15,1\n");
-    assert!(message(&ambiguous).contains("may be day-first or month-first: no row tells; say date_order"));
+    assert!(message(&ambiguous).contains(
+        "may be day-first or month-first: no row tells; say it with --date-order (data.date_order)"
+    ));
     let day_first = LoadOptions { date_order: Some(DateOrder::DayFirst), ..LoadOptions::default() };
     assert_eq!(with(&ambiguous, &day_first).unwrap().open_ns[0], 1_580_515_200_000_000_000); // 1 February
     let closes = LoadOptions { stamp_side: Some(StampSide::Close), ..LoadOptions::default() };

@@ -8,7 +8,8 @@ const HEAD: &str = "# Features
 
 What `foxhunt features --list` prints, and a test holds this page to it. `features.set` chooses `standard` (the default, the
 first {standard}) or `full` (all {full}); `features.names` takes any by name. An agent sees a row's features once
-its bar has closed, normalised to mean 0 and deviation 1 over the training window and kept within 8. Prices are mids: O open, H high, L low, C close; V volume, S spread,
+its bar has closed, normalised to mean 0 and deviation 1 over the training window and kept within 8. One that stands still there, or
+moves by less than a 50th of its mean, is left out: 0 everywhere, and `train` says so; one that was asked for by name is refused. Prices are mids: O open, H high, L low, C close; V volume, S spread,
 r = ln(C[t] / C[t-1]), t this row. An sd is over n unless it says otherwise. A window counts bars of the timeframe, recursive
 averages until their seed.
 

@@ -64,21 +64,6 @@ pub enum FeatureError {
         /// NaN or an infinity.
         value: f64,
     },
-    /// A feature's mean is so far from zero, for how much it moves, that rounding would eat it.
-    #[error(
-        "feature {name} has mean {mean:.4e} and standard deviation {sd:.4e} over the training window; \
-         restate it so that |mean| / sd is at most {bound}"
-    )]
-    OffCentre {
-        /// The feature.
-        name: String,
-        /// Mean over the training window.
-        mean: f64,
-        /// Standard deviation over the training window.
-        sd: f64,
-        /// Largest allowed ratio.
-        bound: f64,
-    },
     /// A normaliser is not of this table.
     #[error("the normaliser was fitted on columns {fitted:?} and the table has {found:?}; fit it again")]
     OtherColumns {

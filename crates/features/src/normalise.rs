@@ -8,7 +8,8 @@ use crate::{error::FeatureError, table::FeatureTable};
 
 /// Normalised values beyond this many standard deviations are clipped to it; the share is reported.
 pub const CLIP: f32 = 8.0;
-/// Largest allowed |mean| / sd of a raw feature.
+/// Largest |mean| / sd of a raw feature that is normalised: one that moves less for its size is a constant and what its last
+/// digits happen to be.
 pub const MAX_OFF_CENTRE: f64 = 50.0;
 
 /// Mean and standard deviation of each feature over a training window. Serialisable; applies to any table of the same
@@ -20,7 +21,8 @@ pub struct Normaliser {
     pub names: Vec<String>,
     /// Mean of each column.
     pub mean: Vec<f64>,
-    /// Standard deviation (over n) of each column; 0 for a column that did not move, which normalises to 0 everywhere.
+    /// Standard deviation (over n) of each column; 0 for a column that did not move, or less than a [`MAX_OFF_CENTRE`]th of its
+    /// mean, which normalises to 0 everywhere.
     pub sd: Vec<f64>,
     /// Rows that it was fitted on.
     pub train_rows: Range<usize>,
@@ -49,8 +51,7 @@ impl Normaliser {
     /// Measures the columns over `train`, which must lie past the warm-up.
     ///
     /// # Errors
-    /// [`FeatureError::Rows`] for a range that is not in the table; [`FeatureError::OffCentre`] for a feature with
-    /// |mean| / sd above [`MAX_OFF_CENTRE`].
+    /// [`FeatureError::Rows`] for a range that is not in the table.
     pub fn fit(table: &FeatureTable, train: Range<usize>) -> Result<Self, FeatureError> {
         table.check_rows(&train)?;
         let n = train.len() as f64;
@@ -61,15 +62,18 @@ impl Normaliser {
             let variance = column().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n;
             let first = column().next().unwrap_or(0.0);
             let constant = column().all(|v| v == first);
-            let sd = if constant { 0.0 } else { variance.sqrt() };
-            if !constant && mean.abs() > MAX_OFF_CENTRE * sd {
-                let (name, bound) = (table.names[col].clone(), MAX_OFF_CENTRE);
-                return Err(FeatureError::OffCentre { name, mean, sd, bound });
-            }
+            let sd = variance.sqrt();
+            let still = constant || mean.abs() > MAX_OFF_CENTRE * sd;
             means.push(mean);
-            sds.push(sd);
+            sds.push(if still { 0.0 } else { sd });
         }
         Ok(Self { names: table.names.clone(), mean: means, sd: sds, train_rows: train, clip: CLIP })
+    }
+
+    /// Names of the columns that did not move enough to be normalised, and are 0 everywhere, with their means.
+    pub fn still(&self) -> impl Iterator<Item = (&str, f64)> {
+        let all = self.names.iter().zip(&self.mean).zip(&self.sd);
+        all.filter(|(_, sd)| **sd == 0.0).map(|((name, mean), _)| (name.as_str(), *mean))
     }
 
     /// Normalises every row past the warm-up: (value - mean) / sd in F64, clipped, rounded to F32 once.
@@ -161,17 +165,24 @@ mod tests {
     }
 
     #[test]
-    fn refuses_warm_up_rows_other_columns_and_far_means() {
+    fn a_column_that_hardly_moves_is_as_one_that_does_not() {
+        // Means 4, 101 and 49; deviations 0, 1 and 1.
+        let columns =
+            [[0.0, 4.0, 4.0, 4.0, 4.0], [0.0, 100.0, 102.0, 100.0, 102.0], [0.0, 48.0, 50.0, 48.0, 50.0]];
+        let table = table(&columns);
+        let normaliser = Normaliser::fit(&table, 1..5).unwrap();
+        assert_eq!(normaliser.still().collect::<Vec<_>>(), [("f0", 4.0), ("f1", 101.0)]);
+        let out = normaliser.apply(&table).unwrap();
+        assert!(out.values.chunks(3).all(|row| row[..2] == [0.0, 0.0]));
+        assert_eq!(out.row(1)[2], -1.0);
+    }
+
+    #[test]
+    fn refuses_warm_up_rows_and_other_columns() {
         let near = table(&[[0.0, 1.0, 2.0, 3.0, 4.0]]);
         assert!(matches!(Normaliser::fit(&near, 0..3), Err(FeatureError::Rows { first: 1, .. })));
         assert!(matches!(Normaliser::fit(&near, 3..3), Err(FeatureError::Rows { .. })));
         assert!(matches!(Normaliser::fit(&near, 3..6), Err(FeatureError::Rows { .. })));
-        let far = table(&[[0.0, 100.0, 102.0, 100.0, 102.0]]); // mean 101, sd 1
-        let message = Normaliser::fit(&far, 1..5).unwrap_err().to_string();
-        assert!(
-            message.starts_with("feature f0 has mean 1.0100e2 and standard deviation 1.0000e0"),
-            "{message}"
-        );
         let normaliser = Normaliser::fit(&near, 1..5).unwrap();
         let other = table(&[[0.0; 5], [0.0; 5]]);
         assert!(matches!(normaliser.apply(&other), Err(FeatureError::OtherColumns { .. })));

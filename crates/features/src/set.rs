@@ -166,6 +166,11 @@ impl FeatureSet {
         self.specs.len() + self.extra.len()
     }
 
+    /// The first row in which features of the bars themselves can all have values; those of higher timeframes may need more.
+    pub fn warmup(&self) -> usize {
+        self.specs.iter().map(|s| s.warmup).max().unwrap_or(0)
+    }
+
     /// Whether there is no feature.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

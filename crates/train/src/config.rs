@@ -656,7 +656,11 @@ fn kind(value: &toml::Value) -> String {
         toml::Value::Integer(_) => "a whole number",
         toml::Value::Float(_) => "a number",
         toml::Value::Boolean(_) => return "true or false".into(),
-        toml::Value::Array(_) => return "a list, such as [1, 2]".into(),
+        // Lists that are empty by default are of texts.
+        toml::Value::Array(items) if items.is_empty() => {
+            return r#"a list of texts, such as ["a", "b"]"#.into();
+        }
+        toml::Value::Array(_) => return format!("a list, such as {value}"),
         _ => return "text, in quotes".into(),
     };
     format!("{kind}, such as {value}")

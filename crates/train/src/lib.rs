@@ -3,9 +3,12 @@
 mod acting;
 mod config;
 mod error;
+mod liquidity;
 mod market;
 mod memory;
 mod shared;
+mod shares;
+mod still;
 mod trainer;
 
 pub use config::{

@@ -1,9 +1,9 @@
 //! From bars to what the device works on: rule book, bar table, normalised features, windows.
 
-use crate::{Config, Cost, Orders, TrainError, shared::check_windows};
+use crate::{Config, Cost, Orders, TrainError, shared::check_windows, shares::too_few, still::check_still};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
-use foxhunt_features::{FeatureError, FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
+use foxhunt_features::{FeatureSet, FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook, SESSION_END};
 use std::ops::Range;
 
@@ -41,7 +41,7 @@ impl Market {
     /// Bars too few for the windows, or numbers that the rules refuse.
     pub fn prepare(bars: Bars, config: &Config) -> Result<Self, TrainError> {
         if !config.walks() {
-            return Self::build(bars, config, None);
+            return Self::build(bars, config);
         }
         let raw = config.feature_set()?.compute(&bars)?;
         let last = fold_windows(&bars, &raw, config)?
@@ -57,11 +57,16 @@ impl Market {
     /// As [`Market::prepare`]; folds that the bars are too few for.
     pub fn folds(bars: Bars, config: &Config) -> Result<Vec<Self>, TrainError> {
         if !config.walks() {
-            return Ok(vec![Self::build(bars, config, None)?]);
+            return Ok(vec![Self::build(bars, config)?]);
         }
         let raw = config.feature_set()?.compute(&bars)?;
         let windows = fold_windows(&bars, &raw, config)?;
-        windows.into_iter().map(|w| Self::of_features(bars.clone(), &raw, w, config, None)).collect()
+        let fold = |w| {
+            let market = Self::of_features(bars.clone(), &raw, w, config, None)?;
+            check_still(&market, config)?;
+            Ok(market)
+        };
+        windows.into_iter().map(fold).collect()
     }
 
     /// The folds of every instrument, one instrument after another: `bars` are those of the instruments that `config` lists, or
@@ -89,13 +94,58 @@ impl Market {
         Ok(all)
     }
 
-    /// As [`Market::prepare`], for bars that an agent trained on `trained` has not seen: whatever is measured on a training
-    /// window (normaliser, least volatility, bars of a day) is that market's, for here all bars may be tested.
+    /// Bars that an agent trained on `trained` has not seen: whatever is measured on a training window (normaliser, least
+    /// volatility, bars of a day) is that market's. All rows with features in sight are the test window, which needs `least`
+    /// of them; the others are empty.
     ///
     /// # Errors
-    /// As [`Market::prepare`].
-    pub fn prepare_unseen(bars: Bars, config: &Config, trained: &Market) -> Result<Self, TrainError> {
-        Self::build(bars, config, Some(trained))
+    /// [`TrainError::Windows`] for fewer rows, or numbers that the rules refuse.
+    pub fn prepare_unseen(
+        bars: Bars,
+        config: &Config,
+        trained: &Market,
+        least: usize,
+    ) -> Result<Self, TrainError> {
+        let set = config.feature_set()?;
+        let raw = set.compute(&bars)?;
+        let usable = seen(&raw, config);
+        if usable.len() < least {
+            let first = first_seen(&raw, &set, config);
+            return Err(TrainError::Windows {
+                file: bars.source.path.clone(),
+                what: format!(
+                    "has {} bars, of which {} have all features in sight, and {least} must: features need {first} bars before \
+                     that, so give at least {} more earlier ones",
+                    bars.len(),
+                    usable.len(),
+                    (first + least).saturating_sub(bars.len())
+                )
+                .into(),
+            });
+        }
+        let (start, end) = (usable.start, usable.end);
+        let splits = Splits { train: start..start, validation: start..start, test: start..end };
+        Self::of_features(bars, &raw, splits, config, Some(trained))
+    }
+
+    /// Bars that nobody is trained on and nobody's features are made of, for targets that are given: all of them are the test
+    /// window. Bars of a day and the least volatility are of all bars: no policy sees them.
+    ///
+    /// # Errors
+    /// Numbers that the rules refuse.
+    pub fn prepare_bare(bars: Bars, config: &Config) -> Result<Self, TrainError> {
+        let end = bars.len();
+        // One column that says nothing: a network's inputs have a place for features.
+        let nothing = FeatureTable {
+            names: vec!["none".into()],
+            rows: end,
+            cols: 1,
+            values: vec![0.0; end],
+            warmup_rows: 0,
+        };
+        let whole = Splits { train: 0..end, validation: end..end, test: 0..end };
+        let splits = Splits { train: 0..0, ..whole.clone() };
+        Ok(Market { splits, ..Self::of_features(bars, &nothing, whole, config, None)? })
     }
 
     /// As [`Market::prepare`], with windows that are given as rows: what whoever moves bars in time needs, where windows go by
@@ -135,17 +185,12 @@ impl Market {
         Self::of_features(bars, features, splits, config, None)
     }
 
-    fn build(bars: Bars, config: &Config, trained: Option<&Market>) -> Result<Self, TrainError> {
-        let raw = config.feature_set()?.compute(&bars)?;
+    fn build(bars: Bars, config: &Config) -> Result<Self, TrainError> {
+        let set = config.feature_set()?;
+        let raw = set.compute(&bars)?;
         let usable = seen(&raw, config);
-        // Dates are those of the data that was trained on, and other bars need not reach to them.
-        let moments = match trained {
-            Some(_) => None,
-            None => config
-                .data
-                .moments_within(&bars)
-                .map_err(|(place, what)| TrainError::Config { place, what })?,
-        };
+        let moments =
+            config.data.moments_within(&bars).map_err(|(place, what)| TrainError::Config { place, what })?;
         let (train, validation) = (config.data.train_share, config.data.validation_share);
         let splits = match moments {
             Some(at) => Splits::by_time(&bars, usable, at, LEAST_ROWS).map_err(|e| TrainError::Windows {
@@ -153,9 +198,11 @@ impl Market {
                 what: format!("of its {} bars {e}", bars.len()).into(),
             }),
             None => Splits::by_fraction(usable.clone(), train, validation, LEAST_ROWS)
-                .map_err(|e| too_few(&bars, &usable, e)),
+                .map_err(|e| too_few(&bars, &usable, first_seen(&raw, &set, config), (train, validation), e)),
         };
-        Self::of_features(bars, &raw, splits?, config, trained)
+        let market = Self::of_features(bars, &raw, splits?, config, None)?;
+        check_still(&market, config)?;
+        Ok(market)
     }
 
     fn of_features(
@@ -235,33 +282,17 @@ impl Market {
     }
 }
 
-/// What would do where shares leave a window too short.
-fn too_few(bars: &Bars, usable: &Range<usize>, error: FeatureError) -> TrainError {
-    let FeatureError::TooShort { window, rows, least } = error else { return error.into() };
-    let (all, known) = (bars.len(), usable.len());
-    let fix = if known < 3 * least {
-        let more = (usable.start + 3 * least).saturating_sub(all);
-        format!("three windows of {least} need at least {more} more bars")
-    } else {
-        // In hundredths, rounded so that each window keeps its rows.
-        let share = (100 * least).div_ceil(known) + 1;
-        let [train, own] = [100_usize.saturating_sub(2 * share), share].map(|x| x as f64 / 100.0);
-        format!("set data.train_share={train} and data.validation_share={own}, or use more bars")
-    };
-    TrainError::Config {
-        place: bars.source.path.clone(),
-        what: format!(
-            "has {all} bars, of which {known} have all features in sight, and the {window} window would have {rows} of them and \
-             needs {least}: {fix}"
-        ),
-    }
-}
-
 /// Rows with all features in sight.
 fn seen(raw: &FeatureTable, config: &Config) -> Range<usize> {
     let mut usable = raw.usable();
-    usable.start += config.network.lookback - 1;
+    usable.start = (usable.start + config.network.lookback - 1).min(usable.end);
     usable
+}
+
+/// The first row that has all features in sight, beyond the last bar where there are fewer; then of features on higher
+/// timeframes the least that it can be.
+fn first_seen(raw: &FeatureTable, set: &FeatureSet, config: &Config) -> usize {
+    raw.warmup_rows.max(set.warmup()) + config.network.lookback - 1
 }
 
 /// The windows of every fold.

@@ -37,8 +37,8 @@ fn dates_decide_the_windows() {
     assert!(alone.features.values[..alone.features.cols].iter().all(|x| *x == 0.0));
 
     // Bars that are not those that were trained on are tested whole, wherever the dates lie.
-    let unseen = Market::prepare_unseen(bars.slice(0..600), &config, &market).unwrap();
-    assert_eq!((unseen.splits.train.start, &unseen.normaliser), (168, &market.normaliser));
+    let unseen = Market::prepare_unseen(bars.slice(0..600), &config, &market, 2).unwrap();
+    assert_eq!((&unseen.splits.test, &unseen.normaliser), (&(168..600), &market.normaliser));
 }
 
 /// What comes after the training window changes neither the normaliser nor anything before it; what comes before it does
@@ -95,7 +95,7 @@ fn a_date_outside_the_data_is_named_with_what_the_file_covers() {
 /// Shares that leave a window too short: the message says which would do, and they do.
 #[test]
 fn shares_that_would_do_are_named() {
-    let bars = waves(2_000);
+    let bars = waves(7_000);
     let mut config = tiny();
     (config.data.train_share, config.data.validation_share) = (0.9, 0.09);
     let refused = |rows: usize, config: &Config| {
@@ -105,12 +105,14 @@ fn shares_that_would_do_are_named() {
     assert!(few.contains("waves (made by a test): has 300 bars"), "{few}");
     let (_, rest) = few.split_once("need at least ").unwrap();
     let more: usize = rest.split(' ').next().unwrap().parse().unwrap();
-    let mut even = config.clone();
-    (even.data.train_share, even.data.validation_share) = (0.334, 0.333);
-    // So short a stretch of waves may have features that hardly move, which is refused for another reason.
-    let short = |rows: usize| refused(rows, &even).is_err_and(|e| e.contains("needs 64"));
-    assert!(!short(300 + more + 2) && short(300 + more - 1), "{few}");
-    for rows in [700, 800, 1_000] {
+    assert_eq!(more, 168 + 3 * 64 - 300);
+    // A file that ends within the warm-up lacks the rest of that, too.
+    let none = refused(94, &config).unwrap_err();
+    assert!(none.contains("need at least 266 more bars, and with"), "{none}");
+    let (_, rest) = none.split_once("data.validation_share=0.09 ").unwrap();
+    let enough = 94 + rest.split(' ').next().unwrap().parse::<usize>().unwrap();
+    assert!(refused(enough, &config).is_ok() && refused(enough - 1, &config).is_err(), "{none}");
+    for rows in [300 + more, 361, 400, 700, 800, 1_000] {
         let said = refused(rows, &config).unwrap_err();
         let share = |key: &str| {
             let (_, rest) = said.split_once(&format!("data.{key}=")).unwrap();
@@ -121,4 +123,44 @@ fn shares_that_would_do_are_named() {
         better.data.validation_share = share("validation_share");
         assert_eq!(refused(rows, &better), Ok(()), "{rows}: {said}");
     }
+}
+
+/// Bars on which a feature of the set hardly moves are trained on without it; by name it is refused.
+#[test]
+fn features_that_hardly_move_are_left_out_of_a_set_and_refused_by_name() {
+    let mut bars = waves(2_000);
+    let week = 7 * 86_400_000_000_000;
+    for t in 0..bars.len() {
+        bars.open_ns[t] = bars.open_ns[0] + week * t as i64;
+        bars.close_ns[t] = bars.open_ns[t] + week;
+    }
+    let market = Market::prepare(bars.clone(), &tiny()).unwrap();
+    let still: Vec<&str> = market.normaliser.still().map(|(name, _)| name).collect();
+    assert!(still.contains(&"week_sin") && !still.contains(&"return_1"), "{still:?}");
+    let column = market.features.names.iter().position(|name| name == "week_sin").unwrap();
+    assert!(market.features.values.chunks(market.features.cols).all(|row| row[column] == 0.0));
+    let mut named = tiny();
+    named.features.names = vec!["return_1".into(), "week_sin".into()];
+    for refused in
+        [Market::prepare(bars.clone(), &named).map(|_| ()), Market::folds(bars, &named).map(|_| ())]
+    {
+        let error = refused.unwrap_err().to_string();
+        for word in ["waves (made by a test): ", "features.names names week_sin", "leave it out"] {
+            assert!(error.contains(word), "'{word}' is not in: {error}");
+        }
+    }
+}
+
+/// Where a tenth of most bars' volume is under one lot, that is counted and said.
+#[test]
+fn bars_too_thin_to_trade_are_counted() {
+    let mut bars = waves(1_000);
+    bars.has_volume = true;
+    bars.volume_lots[900..].fill(9);
+    bars.volume_lots[990..].fill(10);
+    let market = Market::prepare(bars, &tiny()).unwrap();
+    assert_eq!([market.bars_too_thin(880..1_000), market.bars_too_thin(990..1_000)], [90, 0]);
+    assert_eq!(market.too_thin(800..950), None);
+    let words = market.too_thin(880..1_000).unwrap();
+    assert!(words.starts_with("90 of 120 bars have too little volume to trade: 10 %"), "{words}");
 }

@@ -1,12 +1,12 @@
 use super::{
     backtest::unseen,
-    number, open,
+    number, offered, open,
     source::load_own_bars,
     trained::{TrainedRun, list},
 };
 use crate::Failure;
 use clap::Args;
-use foxhunt_backtest::{Backtest, Decision, Holding, TestWindow};
+use foxhunt_backtest::{Backtest, Decision, Holding};
 use foxhunt_checkpoint::apply;
 use foxhunt_data::SessionNow;
 use foxhunt_device::DeviceChoice;
@@ -50,7 +50,7 @@ pub(crate) struct ActArgs {
     #[arg(long)]
     json: bool,
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
 }
 
@@ -82,11 +82,10 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
         ))
     })?;
     let own = Market::prepare(load_own_bars(&args.run, config)?, config)?;
-    let market = if args.data.is_empty() { own } else { unseen(&args.data, config, &own)? };
+    let market = if args.data.is_empty() { own } else { unseen(&args.data, config, &own, 1)? };
     let device = open(args.device)?;
     let end = market.bars.len();
-    let window = TestWindow { name: "now".into(), rows: end - 2..end };
-    let backtest = Backtest::new(&device, trained.dtype, config, &market, window)?;
+    let backtest = Backtest::now(&device, trained.dtype, config, &market)?;
     let unit = 10_f64.powi(market.rules.money_exponent as i32);
     let equity = args.equity.map_or(market.rules.start_cash, |x| (x * unit).round() as i64);
     let most = market.rules.max_position();

@@ -1,7 +1,7 @@
 use super::{
     again::{check_own, check_same, of_walk, read_ledger, replay},
     finish::{Chosen, Tested, chosen},
-    markets, open, place, positions,
+    markets, notes, offered, open, place, positions,
     report::{Paper, Written},
     source::{DataOptions, load_bars_or, load_markets, load_own_bars, own_config, resolve, take_files},
     trained::TrainedRun,
@@ -22,8 +22,9 @@ use std::path::{Path, PathBuf};
     after_help = "A file of positions is a CSV with the header stamp,exposure: stamps as in the file of bars, each the bar at whose close
 the target is set; exposures from -1 (full short) to 1 (full long), kept as they are and not only at the agent's nine
 levels. A target holds until the next; it is sent as a market order at the open of the next bar. Without a run the bars are
-those of --data, or those of a configuration file. Of several instruments the file has a third column, market, with the name
-of each target's instrument; each is tested into a folder of its own, and one page has the account through all of them.
+those of --data, or those of a configuration file, and all from the first target on are tested. Of several instruments the
+file has a third column, market, with the name of each target's instrument; each is tested into a folder of its own, and one
+page has the account through all of them.
 
 Examples:
   foxhunt backtest runs/first --out runs/first-again
@@ -62,7 +63,7 @@ pub(crate) struct BacktestArgs {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
     #[command(flatten)]
     options: DataOptions,
@@ -98,8 +99,10 @@ impl Prepared {
 
     /// Refuses what would be refused later, so that no other instrument is tested in vain.
     fn checked(self, device: &Device) -> Result<Self, Failure> {
-        let backtest = self.backtest(device)?;
-        self.positions.as_ref().map_or(Ok(()), |positions| positions::check(&backtest, positions))?;
+        let (bars, rows) = (&self.market.bars, &self.window.rows);
+        self.positions.as_ref().map_or(Ok(()), |positions| positions::check(bars, rows, positions))?;
+        self.backtest(device)?;
+        notes::tell_thin(&self.market, &self.window.name, rows);
         Ok(self)
     }
 }
@@ -113,19 +116,18 @@ fn alone(args: &BacktestArgs, file: &Path, set: &[SetOption]) -> Result<String, 
             "positions are tested over all bars: leave data.walk_forward out".into(),
         ));
     }
-    // Nobody looks back: the stretch may begin with the first bar that has what costs need.
+    // Nobody looks back: the stretch begins with the first target.
     config.network.lookback = 1;
     let text = config.to_toml()?;
     let device = open(args.device)?;
     let names = names_of(&config);
     let prepare = |number: usize, bars: Bars| {
         let own = config.of_market(number);
-        let market = Market::prepare(bars, &own)?;
+        let market = Market::prepare_bare(bars, &own)?;
         let of = names.get(number).map(|own| OfMarket { names: &names, own, alone: names.len() == 1 });
         let positions = Positions::read(file, &market.bars, of)?;
-        let whole = market.splits.train.start..market.bars.len();
-        let first = positions.targets.first().map_or(whole.start, |(row, _)| *row);
-        let window = TestWindow { name: "positions".into(), rows: whole.start.max(first)..whole.end };
+        let first = positions.targets.first().map_or(0, |(row, _)| *row);
+        let window = TestWindow { name: "positions".into(), rows: first..market.bars.len() };
         let prepared =
             Prepared { config: own, dtype: DType::F32, market, window, positions: Some(positions) };
         prepared.checked(&device)
@@ -226,8 +228,8 @@ fn prepare(
         let window = TestWindow::test(&own);
         (own, window)
     } else {
-        let market = unseen(&args.data, &config, &own)?;
-        let rows = market.splits.train.start..market.bars.len();
+        let market = unseen(&args.data, &config, &own, 2)?;
+        let rows = market.splits.test.clone();
         (market, TestWindow { name: "other data".into(), rows })
     };
     if let Some((path, recorded)) = &recorded {
@@ -274,12 +276,28 @@ fn test(x: &OfRun, run: &Path, out: &Path, device: &Device) -> Result<Tested, Fa
     Ok(Tested { text, ledger, member, chosen, baselines, stress })
 }
 
-/// Other bars for members that were trained on `own`.
-pub(crate) fn unseen(files: &[String], config: &Config, own: &Market) -> Result<Market, Failure> {
+/// Other bars for members that were trained on `own`, of which `least` must have all features in sight.
+pub(crate) fn unseen(
+    files: &[String],
+    config: &Config,
+    own: &Market,
+    least: usize,
+) -> Result<Market, Failure> {
     let trained_on = &own.bars.instrument.name;
     let bars = load_bars_or(files, config, Some(&own.bars.instrument))?;
-    if *trained_on != bars.instrument.name {
-        note!("note: the members were trained on {trained_on} and are tested on {}", bars.instrument.name);
+    let [trained, found] = [&own.bars, &bars].map(|b| foxhunt_data::show_seconds(b.source.bar_seconds));
+    if own.bars.source.bar_seconds != bars.source.bar_seconds {
+        return Err(Failure::Refused(format!(
+            "{} has bars of {found}, and the members were trained on bars of {trained} ({}): give bars of {trained}",
+            bars.source.path, own.bars.source.path
+        )));
     }
-    Ok(Market::prepare_unseen(bars, config, own)?)
+    if *trained_on != bars.instrument.name {
+        note!(
+            "note: the members were trained on {trained_on}, and the bars of {} are of {}",
+            bars.source.path,
+            bars.instrument.name
+        );
+    }
+    Ok(Market::prepare_unseen(bars, config, own, least)?)
 }

@@ -1,9 +1,9 @@
 use super::{
-    number, open, place,
+    number, offered, open, place,
     progress::Progress,
     source::{DataOptions, load_markets, resolve, take_files},
     stop,
-    train::{minutes, size},
+    train::{minutes, size_offered},
 };
 use crate::Failure;
 use clap::Args;
@@ -51,7 +51,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Defaults of a size: small, study or bench
-    #[arg(long, value_parser = size)]
+    #[arg(long, value_parser = size_offered(), hide_possible_values = true)]
     size: Option<Size>,
     /// Seed of everything random
     #[arg(long, allow_negative_numbers = true, value_parser = number::seed)]
@@ -60,7 +60,7 @@ pub(crate) struct CompareArgs {
     #[arg(long, allow_negative_numbers = true, value_parser = number::any::<u32>)]
     epochs: Option<u32>,
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
     /// Arms: f32, nearest, stochastic, paired
     #[arg(

@@ -1,10 +1,13 @@
-use super::train::size;
+use super::train::size_offered;
 use crate::Failure;
 use clap::Subcommand;
 use foxhunt_train::{Size, documented, schema};
 
 /// Print the configuration: every key with its default, or a schema for editors
 #[derive(Subcommand)]
+#[command(after_help = "Examples:
+  foxhunt config default
+  foxhunt config schema")]
 pub(crate) enum ConfigCommand {
     /// Print a file with every key, its default, what it means and what it may be
     #[command(after_help = "Examples:
@@ -12,7 +15,7 @@ pub(crate) enum ConfigCommand {
   foxhunt config default --size study")]
     Default {
         /// Whose defaults: small, study or bench
-        #[arg(long, value_parser = size, default_value = "small")]
+        #[arg(long, value_parser = size_offered(), hide_possible_values = true, default_value = "small")]
         size: Size,
     },
     /// Print the JSON Schema of a configuration file, by which editors complete and check it
@@ -23,7 +26,7 @@ With it in foxhunt.schema.json, this as a file's first line is understood by edi
   #:schema ./foxhunt.schema.json")]
     Schema {
         /// Whose defaults: small, study or bench
-        #[arg(long, value_parser = size, default_value = "small")]
+        #[arg(long, value_parser = size_offered(), hide_possible_values = true, default_value = "small")]
         size: Size,
     },
 }

@@ -1,5 +1,5 @@
 use super::{
-    place::{check_unwritten, write_new},
+    place::{check_parquet, check_unwritten, write_new},
     source::{DataOptions, open_bars, resolve, tell_far_prices},
 };
 use crate::Failure;
@@ -9,6 +9,9 @@ use std::{io::Write, path::PathBuf};
 
 /// Look at files of bars
 #[derive(Subcommand)]
+#[command(after_help = "Examples:
+  foxhunt data inspect XBTUSD_60.csv.gz
+  foxhunt data convert XBTUSD_60.csv.gz --out btc.parquet")]
 pub(crate) enum DataCommand {
     /// Show what was understood of a file, what was repaired, and what its bars are like
     #[command(after_help = "Examples:
@@ -48,7 +51,9 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
             let files: Vec<String> = file.iter().cloned().collect();
             let config = resolve(None, None, &how.as_set())?;
             let mut bars = open_bars(&files, &config)?;
-            let mut inspector = Inspector::new(bars.heading());
+            // Of fewer lots the share that an order may take is under one.
+            let least = (1.0 / config.market.participation_cap).ceil() as i64;
+            let mut inspector = Inspector::new(bars.heading()).counting_below(least);
             let mut picture = page.as_ref().map(|_| Picture::new(bars.heading()));
             bars.each(|bar| {
                 inspector.push(bar);
@@ -66,6 +71,7 @@ pub(crate) fn run(command: &DataCommand) -> Result<(), Failure> {
         }
         DataCommand::Convert { files, out, how } => {
             check_unwritten(out)?;
+            check_parquet(out)?;
             let config = resolve(None, None, &how.as_set())?;
             let mut bars = open_bars(files, &config)?;
             let name = out.display().to_string();

@@ -1,5 +1,5 @@
 use super::{
-    open,
+    offered, open,
     source::{load_own_markets, own_config},
 };
 use crate::Failure;
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
   foxhunt device --memory runs/first")]
 pub(crate) struct DeviceArgs {
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
     /// Run all cases (against F64 references, finite differences, and the CPU's bits), all experiments on numbers, and
     /// environments, acting and training beside the reference CPU's

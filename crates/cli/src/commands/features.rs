@@ -1,5 +1,5 @@
 use super::{
-    place::{check_unwritten, write_new},
+    place::{check_parquet, check_unwritten, write_new},
     source::{DataOptions, load_bars, refuse_markets, resolve},
 };
 use crate::Failure;
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub(crate) struct FeaturesArgs {
     /// A file of bars; the embedded sample if left out
     file: Option<String>,
-    /// The file to write: a row per bar with its close, whether it is warm-up, and a column per feature
+    /// The file to write: a row per bar with the time of its close, whether it is warm-up, and a column per feature
     #[arg(long, value_name = "FILE", required_unless_present = "list")]
     out: Option<PathBuf>,
     /// Print every feature: name, formula, window, timeframe, source, and why it is causal
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &FeaturesArgs) -> Result<(), Failure> {
         return say!("{}", document().trim_end());
     };
     check_unwritten(out)?;
+    check_parquet(out)?;
     let mut set: Vec<SetOption> = args.set.iter().map(|s| SetOption::new("--set", s, s)).collect();
     set.extend(args.how.as_set());
     let config = resolve(None, None, &set)?;

@@ -115,6 +115,18 @@ pub(crate) fn write_new(
     by_rename(path, write)
 }
 
+/// Refuses a name that says of a file of Parquet that it is another.
+pub(crate) fn check_parquet(path: &Path) -> Result<(), Failure> {
+    match path.extension().map(|e| e.to_string_lossy().to_lowercase()) {
+        Some(other) if !["parquet", "pq"].contains(&other.as_str()) => Err(Failure::Refused(format!(
+            "{} would be Parquet under the name of another kind of file: name it {}",
+            path.display(),
+            path.with_extension("parquet").display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a file that is there already or can't be, before there is anything to write.
 pub(crate) fn check_unwritten(path: &Path) -> Result<(), Failure> {
     let at = path.display();

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::Failure;
 use foxhunt_backtest::{Backtest, Exposures};
-use foxhunt_data::Positions;
+use foxhunt_data::{Bars, Positions};
 use std::{ops::Range, path::Path};
 
 /// Targets before the first decision of a stretch, at its decisions, and after the last.
@@ -17,24 +17,31 @@ fn counts(positions: &Positions, rows: &Range<usize>) -> [usize; 3] {
     [before, positions.targets.len() - before - after, after]
 }
 
-fn moment(backtest: &Backtest<'_>, row: usize) -> String {
-    foxhunt_data::show_moment(backtest.market().bars.close_ns[row])
+fn moment(bars: &Bars, row: usize) -> String {
+    foxhunt_data::show_moment(bars.close_ns[row])
 }
 
-/// Refuses targets of which none holds at any decision of the backtest's stretch.
-pub(crate) fn check(backtest: &Backtest<'_>, positions: &Positions) -> Result<(), Failure> {
-    let rows = &backtest.window().rows;
+/// Refuses targets of which none holds at any decision of these rows.
+pub(crate) fn check(bars: &Bars, rows: &Range<usize>, positions: &Positions) -> Result<(), Failure> {
     let [before, inside, _] = counts(positions, rows);
     if inside > 0 || before > 0 {
         return Ok(());
     }
-    Err(Failure::Unusable(format!(
-        "{}: none of {} targets is set in time: decisions are made at the closes of {} to {}",
-        positions.name,
-        positions.targets.len(),
-        moment(backtest, rows.start),
-        moment(backtest, rows.end - 2)
-    )))
+    let (name, line) = (&positions.name, positions.first_line);
+    Err(Failure::Unusable(if rows.len() < 2 {
+        format!(
+            "{name}, line {line}: the first target is set at the close of the last bar of {}, and no bar follows in which it could \
+             be traded: give bars that go on",
+            bars.source.path
+        )
+    } else {
+        format!(
+            "{name}, line {line}: none of {} targets is set in time: decisions are made at the closes of {} to {}",
+            positions.targets.len(),
+            moment(bars, rows.start),
+            moment(bars, rows.end - 2)
+        )
+    }))
 }
 
 /// Runs the targets, which [`check`] let pass, over the backtest's stretch and writes ledger and page.
@@ -53,7 +60,7 @@ pub(crate) fn run(
             "note: {before} targets of {} lie before the first decision at {} (the last of them holds there) and {after} after \
              the last",
             positions.name,
-            moment(backtest, first)
+            moment(&backtest.market().bars, first)
         );
     }
     let words = format!(

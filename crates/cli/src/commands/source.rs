@@ -96,7 +96,10 @@ fn load_options(config: &Config) -> Result<LoadOptions, Failure> {
     } else if Path::new(name).extension().is_some_and(|e| e == "toml") {
         Some(Instrument::from_toml_file(name, &place::read(Path::new(name))?)?)
     } else {
-        Some(presets::named(name).map_err(|e| Failure::Unusable(format!("data.instrument: {e}")))?)
+        Some(
+            presets::named(name)
+                .map_err(|e| Failure::Unusable(format!("--instrument (data.instrument): {e}")))?,
+        )
     };
     Ok(LoadOptions {
         instrument,
@@ -115,14 +118,19 @@ fn load_options(config: &Config) -> Result<LoadOptions, Failure> {
         bar_seconds: (data.bar_seconds > 0).then_some(data.bar_seconds),
         symbol: (!data.symbol.is_empty()).then(|| data.symbol.clone()),
         range_policy: if data.widen_ranges { RangePolicy::Widen } else { RangePolicy::Refuse },
-        columns: data.columns.parse().map_err(|e| Failure::Unusable(format!("data.columns: {e}")))?,
+        columns: data
+            .columns
+            .parse()
+            .map_err(|e| Failure::Unusable(format!("--columns (data.columns): {e}")))?,
         extra: config.features.columns.clone(),
         otherwise: None,
         delimiter: match data.delimiter.as_str() {
             "" => None,
             name => Some(delimiter(name).ok_or_else(|| {
                 let known = "comma, semicolon, tab, bar or blank";
-                Failure::Unusable(format!("data.delimiter: '{name}' is not known: name {known}"))
+                Failure::Unusable(format!(
+                    "--delimiter (data.delimiter): '{name}' is not known: name {known}"
+                ))
             })?),
         },
         decimal: match data.decimal {
@@ -145,7 +153,7 @@ fn options_for(files: &[String], config: &Config) -> Result<LoadOptions, Failure
     }
     if files.is_empty() && !options.extra.is_empty() {
         return Err(Failure::Unusable(format!(
-            "features.columns names {}, and the embedded sample has bars alone: name a file that has them",
+            "--feature-columns (features.columns) names {}, and the embedded sample has bars alone: name a file that has them",
             options.extra.join(", ")
         )));
     }
@@ -179,6 +187,13 @@ pub(crate) fn load_bars_or(
 
 /// Says on stderr which prices are far from those around them: whatever is done with the bars takes them as they stand.
 pub(crate) fn tell_far_prices(source: &SourceInfo) {
+    if let Some(words) = source.splits() {
+        note!(
+            "note: {}: {words}; prices stay as they are, and the jump is traded: where it was a split, give prices that are adjusted \
+             for it",
+            source.path
+        );
+    }
     if let Some(words) = source.far_prices() {
         note!("note: {}: {words}; they stay as they are: mend the rows if they are wrong", source.path);
     }

@@ -1,6 +1,6 @@
 use super::{
     finish::{Finish, SELECTION, Validation, finish},
-    number, open, place,
+    notes, number, offered, open, place,
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
@@ -8,7 +8,7 @@ use super::{
     stop,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
-use clap::Args;
+use clap::{Args, builder::TypedValueParser};
 use foxhunt_checkpoint::{FINISHED, Retention, RunFolder, Save, Status};
 use foxhunt_core::{DType, Rounding, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
@@ -44,20 +44,22 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
     set: Vec<String>,
     /// Defaults of a size: small, study or bench
-    #[arg(long, value_parser = size, conflicts_with = "resume")]
+    #[arg(long, value_parser = size_offered(), hide_possible_values = true, conflicts_with = "resume")]
     size: Option<Size>,
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
     /// How numbers are stored: auto (bf16 on a GPU, f32 on a CPU), bf16 or f32
-    #[arg(long, default_value = "auto", value_parser = dtype)]
+    #[arg(long, default_value = "auto", value_parser = dtype_offered(), hide_possible_values = true)]
     dtype: DTypeChoice,
     /// In bf16, weights and targets as one word each (plain) or as pairs of high and low word (paired); products read
     /// the high word
-    #[arg(long, value_name = "plain|paired", conflicts_with = "resume")]
+    #[arg(long, value_name = "plain|paired", conflicts_with = "resume", hide_possible_values = true,
+        value_parser = offered::offered(&["plain", "paired"], |s: &str| s.parse::<Weights>()))]
     weights: Option<Weights>,
     /// In bf16, how weights, moments and targets are rounded; nearest is for study: it loses small steps
-    #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume")]
+    #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume", hide_possible_values = true,
+        value_parser = offered::offered(&["stochastic", "nearest"], |s: &str| s.parse::<Rounding>()))]
     rounding: Option<Rounding>,
     /// Members of the population
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::any::<usize>)]
@@ -92,7 +94,17 @@ impl DTypeChoice {
     }
 }
 
-pub(crate) fn dtype(s: &str) -> Result<DTypeChoice, String> {
+/// A storage type, or the device's own.
+pub(crate) fn dtype_offered() -> impl TypedValueParser<Value = DTypeChoice> {
+    offered::offered(&["auto", "bf16", "f32"], dtype)
+}
+
+/// A size, whose defaults are taken.
+pub(crate) fn size_offered() -> impl TypedValueParser<Value = Size> {
+    offered::offered(&["small", "study", "bench"], size)
+}
+
+fn dtype(s: &str) -> Result<DTypeChoice, String> {
     if s == "auto" {
         return Ok(DTypeChoice(None));
     }
@@ -107,7 +119,7 @@ pub(crate) fn minutes(s: &str) -> Result<Duration, String> {
     }
 }
 
-pub(crate) fn size(s: &str) -> Result<Size, String> {
+fn size(s: &str) -> Result<Size, String> {
     match s {
         "small" => Ok(Size::Small),
         "study" => Ok(Size::Study),
@@ -174,6 +186,7 @@ impl Session {
         RunFolder::check_free(&args.out)?;
         let bars = load_markets(&config)?;
         let markets = Market::all(bars.clone(), &config)?;
+        notes::tell_markets(&markets);
         let device = open(args.device)?;
         let dtype = args.dtype.on(&device);
         if dtype == DType::F32 && config.learn.rounding == Rounding::Nearest {

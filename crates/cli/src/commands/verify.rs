@@ -1,7 +1,7 @@
 use super::{
-    number, open,
+    number, offered, open,
     source::{load_bars, load_own_bars},
-    train::{DTypeChoice, dtype},
+    train::{DTypeChoice, dtype_offered},
     trained::TrainedRun,
 };
 use crate::Failure;
@@ -17,6 +17,11 @@ use std::{fmt::Display, path::PathBuf};
 
 /// Check that a market can't be cheated, that agents learn on it, and that no money appears
 #[derive(Subcommand)]
+#[command(after_help = "Examples:
+  foxhunt verify leak runs/first
+  foxhunt verify learn
+  foxhunt verify money
+  foxhunt verify known --market drift")]
 pub(crate) enum VerifyCommand {
     /// Change the bars that come later: nothing earlier may change by a bit (without a run, of all features there are)
     #[command(after_help = "Examples:
@@ -53,10 +58,10 @@ pub(crate) struct KnownArgs {
     #[arg(long, default_value = "1", allow_negative_numbers = true, value_parser = number::seed)]
     seed: u64,
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
     /// auto (bf16 on a GPU and f32 on a CPU), bf16 or f32
-    #[arg(long, default_value = "auto", value_parser = dtype)]
+    #[arg(long, default_value = "auto", value_parser = dtype_offered(), hide_possible_values = true)]
     dtype: DTypeChoice,
 }
 
@@ -91,10 +96,10 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
     /// auto (the run's own; bf16 on a GPU and f32 on a CPU), bf16 or f32
-    #[arg(long, default_value = "auto", value_parser = dtype)]
+    #[arg(long, default_value = "auto", value_parser = dtype_offered(), hide_possible_values = true)]
     dtype: DTypeChoice,
 }
 

@@ -48,7 +48,8 @@ pub(super) fn settle(
     for (name, seen) in understood.extra.iter().zip(&survey.extra) {
         if !seen.any {
             let problem = format!("has no value at all in its column {name:?}");
-            let fix = "leave it out of features.columns, or give a file that has values there";
+            let fix =
+                "leave it out of --feature-columns (features.columns), or give a file that has values there";
             return Err(DataError::file(path, problem, fix));
         }
         all.repairs.values_held += seen.missing;

@@ -14,6 +14,9 @@ const SESSION_BREAK: i64 = 4 * 3_600 * SECOND;
 /// Different steps that are told apart: files of one bar length have few, and memory must end somewhere.
 const MAX_STEPS: usize = 1 << 20;
 
+/// What to do where stamps tell no bar length.
+const GIVE: &str = "give --bar-seconds (data.bar_seconds)";
+
 /// Counts of the steps between stamps in order of time. What is held does not grow with the rows.
 pub(super) struct Steps {
     /// The bar length that is given, in seconds.
@@ -71,7 +74,8 @@ impl Steps {
             let bar = seconds.saturating_mul(SECOND);
             self.shorter += u64::from(step < bar);
             self.longer += u64::from(step > bar);
-        } else if step == self.run.0 {
+        }
+        if step == self.run.0 {
             self.run.1 += 1;
         } else {
             self.end_run();
@@ -128,18 +132,30 @@ impl Steps {
         if let Some(seconds) = self.given {
             if !(1..=366 * 86_400).contains(&seconds) {
                 let problem = format!("cannot have bars of {seconds} s");
-                return refuse(problem, "give bar_seconds from 1 to a year");
+                return refuse(problem, "give --bar-seconds (data.bar_seconds) from 1 to a year");
+            }
+            // Some are: sessions that end early, a clock that was put forward.
+            if self.shorter * 2 > self.all {
+                let problem = format!(
+                    "has no bars of {seconds} s, which --bar-seconds (data.bar_seconds) says: {} of {} steps between stamps are \
+                     shorter{}",
+                    self.shorter,
+                    self.all,
+                    self.most_common()
+                        .map(|(step, _)| format!(", most of them {} s", step / SECOND))
+                        .unwrap_or_default()
+                );
+                return refuse(problem, "leave it out, or give bars of that length");
             }
             return Ok((seconds * SECOND, self.shorter, self.longer));
         }
         if self.too_many {
             let problem =
                 format!("has more than {MAX_STEPS} different steps between stamps, which tell no bar length");
-            return refuse(problem, "give bar_seconds");
+            return refuse(problem, GIVE);
         }
-        let most = self.counts.iter().max_by_key(|(step, count)| (**count, std::cmp::Reverse(**step)));
-        let Some((&bar, _)) = most else {
-            return refuse("has a single row, which tells no bar length".into(), "give bar_seconds");
+        let Some((bar, _)) = self.most_common() else {
+            return refuse("has a single row, which tells no bar length".into(), GIVE);
         };
         let sum = |of: &dyn Fn(i64) -> bool| -> u64 {
             self.counts.iter().filter(|(step, _)| of(**step)).map(|(_, count)| count).sum()
@@ -151,9 +167,18 @@ impl Steps {
                 bar / SECOND,
                 self.all
             );
-            return refuse(problem, "divide the file by bar length, or give bar_seconds");
+            return refuse(
+                problem,
+                "divide the file by bar length, or give --bar-seconds (data.bar_seconds)",
+            );
         }
         Ok((bar, shorter, longer))
+    }
+
+    /// The most common step, the shorter of two equally common, and how often it occurs.
+    fn most_common(&self) -> Option<(i64, u64)> {
+        let most = self.counts.iter().max_by_key(|(step, count)| (**count, std::cmp::Reverse(**step)));
+        most.map(|(step, count)| (*step, *count))
     }
 
     /// Tells opens from closes by where sessions begin and end.

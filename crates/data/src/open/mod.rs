@@ -25,6 +25,9 @@ pub(crate) const PEEK_BYTES: usize = 4_096;
 /// What has to be held whole, when it comes through a stream or a packing, may be this large.
 const MAX_HELD_BYTES: u64 = 4 << 30;
 
+/// Unpacked bytes that are read to tell whether a packing is damaged.
+const MAX_CHECKED_BYTES: u64 = 512 << 20;
+
 /// Bytes as they are stored.
 pub(crate) enum Stored {
     /// A file on disk.
@@ -103,7 +106,33 @@ pub(crate) fn stream(reader: impl Read + 'static) -> (Stored, Sum) {
     (Stored::Stream(Box::new(Summed { reader, sum: Rc::clone(&sum) })), Sum::Running(sum))
 }
 
+/// What is wrong with the packing of a file, if that can be told: its stream is read to the end.
+pub(crate) fn damage(path: &str, stored: Stored) -> Option<DataError> {
+    let mut stored = stored;
+    if let Stored::File(file) = &mut stored {
+        file.rewind().ok()?;
+    }
+    let opened = match unpack(path, stored) {
+        Ok(opened) => opened,
+        Err(e) => return matches!(e, DataError::Packed { .. }).then_some(e),
+    };
+    if opened.origin.packing.is_empty() {
+        return None;
+    }
+    let mut rest = opened.stored.into_read().take(MAX_CHECKED_BYTES);
+    io::copy(&mut rest, &mut io::sink()).err().map(|e| opened.origin.io(e))
+}
+
 impl Stored {
+    /// The same bytes once more, where they can be had; only one of both is read at a time.
+    pub(crate) fn again(&self) -> Option<Self> {
+        match self {
+            Self::File(file) => file.try_clone().ok().map(Self::File),
+            Self::Bytes(bytes) => Some(Self::Bytes(bytes.clone())),
+            Self::Stream(_) => None,
+        }
+    }
+
     /// The bytes one after the other.
     pub(crate) fn into_read(self) -> Box<dyn Read> {
         match self {
@@ -144,6 +173,6 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-fn hex(digest: &[u8]) -> String {
+pub(crate) fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -34,13 +34,15 @@ pub(super) fn locate(
                 let all: Vec<String> = free.iter().map(|&at| label(at, names)).collect();
                 let others = if all.is_empty() { "no others".to_owned() } else { all.join(", ") };
                 let problem = format!(
-                    "has no column {name:?}, which features.columns names; beside its bars it has {others}"
+                    "has no column {name:?}, which --feature-columns (features.columns) names; beside its bars it has {others}"
                 );
                 return refuse(problem, FIX);
             }
         };
         if bars.contains(&at) {
-            let problem = format!("has {name:?}, which features.columns names, as a part of its bars");
+            let problem = format!(
+                "has {name:?}, which --feature-columns (features.columns) names, as a part of its bars"
+            );
             let fix =
                 "leave it out: features of time, prices and volume are built in (foxhunt features --list)";
             return refuse(problem, fix);

@@ -62,7 +62,7 @@ pub(crate) fn read(
             "make bars of the trades first, with the bar length that you want"
         } else {
             "name the columns in a header: timestamp, open, high, low, close, volume (or bid_open … ask_close), each \
-             once; or say which column is what with columns (time=…, open=…, …)"
+             once; or say which column is what with --columns time=…,open=…,… (data.columns)"
         };
         DataError::line(path, line, problem, fix)
     };
@@ -85,7 +85,12 @@ pub(crate) fn read(
         Some(mark) => mark,
         None => style(all, &columns).ok_or_else(|| {
             let problem = "has numbers such as 1,085, which may be a thousand or one and a bit";
-            DataError::line(path, line, problem, "say whether decimals have a point or a comma")
+            DataError::line(
+                path,
+                line,
+                problem,
+                "say whether decimals have a point or a comma with --decimal (data.decimal)",
+            )
         })?,
     };
     let mut used = in_words(&columns, names.as_ref());
@@ -146,7 +151,7 @@ pub(crate) fn stamps(
         .rows
         .get(mixed.unwrap_or(0))
         .map_or((1, String::new()), |r| (r.line, stamp_text(r, &head.columns)));
-    let fix = "say date_order, or write stamps like 2017-01-31 22:00:00";
+    let fix = "say it with --date-order (data.date_order), or write stamps like 2017-01-31 22:00:00";
     Err(DataError::cell(&origin.path, (line, "timestamp"), &text, problem, fix))
 }
 

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     convert::{About, METADATA_KEY},
+    digest::{BarDigest, DIGEST_KEY},
     error::DataError,
     open::{Origin, Stored},
 };
@@ -29,6 +30,8 @@ pub(crate) struct Parquet {
     kinds: Vec<Kind>,
     origin: Origin,
     row: u64,
+    /// Of what has been read, and what it must come to at the end, where the file says it.
+    digest: Option<(BarDigest, String)>,
 }
 
 /// How an integer of a column is meant.
@@ -104,14 +107,29 @@ fn table<R: ChunkReader + 'static>(
     let (read, unread): (Vec<_>, Vec<_>) = fields.iter().cloned().partition(|field| is_read(field));
     let mut names = Row::default();
     read.iter().for_each(|field| names.push(field.name()));
-    let kinds = read.iter().map(|field| kind(field.get_basic_info().logical_type_ref())).collect();
+    let kinds: Vec<Kind> = read.iter().map(|field| kind(field.get_basic_info().logical_type_ref())).collect();
     let unread = unread.iter().map(|field| field.name().to_owned()).collect();
     let mut facts = Facts { format: "Parquet".into(), names: Some(names), unread, ..Facts::default() };
+    let value = |key: &str| {
+        let mut keys = metadata.key_value_metadata().into_iter().flatten().filter(|k| k.key == key);
+        keys.find_map(|k| k.value.as_deref())
+    };
+    let (about, written) = (value(METADATA_KEY), value(DIGEST_KEY));
+    let digest = match (about, written) {
+        (Some(about), Some(written)) => {
+            let mut digest = BarDigest::new(about);
+            for (field, kind) in read.iter().zip(&kinds) {
+                digest.column(field.name(), *kind == Kind::Time { unit: 1, utc: true });
+            }
+            Some((digest, written.to_owned()))
+        }
+        (None, Some(_)) => return Err(damaged(origin, format!("{METADATA_KEY} is gone"))),
+        (_, None) => None,
+    };
     // The name of the root is whatever who wrote the file chose, and the projection's must be the same.
     let schema =
         Type::group_type_builder(root.name()).with_fields(read).build().map_err(|e| damaged(origin, e))?;
-    let keys = metadata.key_value_metadata().into_iter().flatten();
-    if let Some(text) = keys.filter(|k| k.key == METADATA_KEY).find_map(|k| k.value.as_deref()) {
+    if let Some(text) = about {
         let about = About::from_text(text).map_err(|e| damaged(origin, format!("{METADATA_KEY}: {e}")))?;
         facts.format = "Parquet written by foxhunt".into();
         (facts.stamp_side, facts.bar_seconds) = (Some(about.stamps), Some(about.bar_seconds));
@@ -121,7 +139,7 @@ fn table<R: ChunkReader + 'static>(
     let reader = Box::new(Bounded::new(reader, again));
     let rows = guarded(|| RowIter::from_file_into(reader).project(Some(schema)));
     let rows = Some(rows.map_err(|e| damaged(origin, e))?);
-    Ok((Box::new(Parquet { rows, kinds, origin: origin.clone(), row: 0 }), facts))
+    Ok((Box::new(Parquet { rows, kinds, origin: origin.clone(), row: 0, digest }), facts))
 }
 
 /// Whether a column is of a type that bars have. The others are left out: the Parquet crate cannot turn all of them into
@@ -164,7 +182,10 @@ impl Rows for Parquet {
         self.row += 1;
         let (next, rows) = guarded(|| rows.next().transpose().map(|next| (next, rows)))
             .map_err(|why| damaged(&self.origin, format!("row {} is damaged: {why}", self.row)))?;
-        let Some(next) = next else { return Ok(false) };
+        let Some(next) = next else { return self.end().map(|()| false) };
+        if let Some((digest, _)) = &mut self.digest {
+            next.get_column_iter().for_each(|(_, field)| sum(digest, field));
+        }
         self.rows = Some(rows);
         row.start(self.row);
         for ((name, field), kind) in next.get_column_iter().zip(&self.kinds) {
@@ -179,6 +200,31 @@ impl Rows for Parquet {
             }
         }
         Ok(true)
+    }
+}
+
+impl Parquet {
+    /// Refuses rows that are not those that were written.
+    fn end(&mut self) -> Result<(), DataError> {
+        let Some((digest, written)) = self.digest.take() else { return Ok(()) };
+        if digest.text() == written {
+            return Ok(());
+        }
+        Err(DataError::file(
+            &self.origin.path,
+            "is damaged: its bars, or what it says of them, are not what foxhunt wrote",
+            "convert the original files again, or restore it from a copy",
+        ))
+    }
+}
+
+/// Adds a value as the file holds it.
+fn sum(digest: &mut BarDigest, field: &Field) {
+    match field {
+        Field::Long(value) => digest.whole(*value),
+        Field::Double(value) => digest.double(Some(*value)),
+        Field::Null => digest.double(None),
+        _ => digest.other(),
     }
 }
 

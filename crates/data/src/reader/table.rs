@@ -172,7 +172,12 @@ impl Table<'_, '_> {
         } else if text.starts_with('#') {
             ("is a spreadsheet's sign of an error", "mend the sheet and save it again")
         } else if text.contains(',') && self.head.mark == DecimalMark::Point {
-            ("is not a number", "write decimals with a point, or say that they have a comma")
+            (
+                "is not a number",
+                "write decimals with a point, or say that they have a comma with --decimal (data.decimal)",
+            )
+        } else if text.parse::<f64>().is_ok_and(|x| x.is_finite() && x.abs() >= 1e28) {
+            ("is too large to be held", fix)
         } else {
             ("is not a number", fix)
         };

@@ -71,16 +71,20 @@ fn columns_beside_the_bars() {
         (
             whole,
             &["moods"][..],
-            "a.csv, line 1: has no column \"moods\", which features.columns names; beside its bars it has Mood, rate, note",
+            "a.csv, line 1: has no column \"moods\", which --feature-columns (features.columns) names; beside its bars it has Mood, rate, note",
         ),
-        (whole, &["close"], "has \"close\", which features.columns names, as a part of its bars"),
+        (
+            whole,
+            &["close"],
+            "has \"close\", which --feature-columns (features.columns) names, as a part of its bars",
+        ),
         (
             ["1,1,x", "2,2,x", "3,3,x"],
             &["note"],
             "a.csv, line 2, field note: \"x\" is not a number; mend the cell, or leave it empty",
         ),
         (["1,1,1", "2,inf,2", "3,3,3"], &["rate"], "a.csv, line 3, field rate: \"inf\" is not a number"),
-        (["1,1,1", "2,1e39,2", "3,3,3"], &["rate"], "field rate: \"1e39\" is not a number"),
+        (["1,1,1", "2,1e39,2", "3,3,3"], &["rate"], "field rate: \"1e39\" is too large to be held"),
         (["1,1,1", "2,#REF!,2", "3,3,3"], &["rate"], "a spreadsheet's sign of an error"),
         ([",1,", ",2,", ",3,"], &["mood"], "has no value at all in its column \"mood\""),
     ] {

@@ -82,7 +82,11 @@ fn day_and_month() {
     assert!(inferred.source.stamp_format.contains("month-first") && inferred.source.notes.len() == 1);
     assert!(inspect(&inferred).to_string().contains("note        the order of dates"));
     let asked = refusal(&rows(["1/2/2019 9:30", "1/2/2019 9:31", "1/2/2019 9:32"]));
-    assert!(asked.contains("line 2, field timestamp") && asked.contains("say date_order"), "{asked}");
+    assert!(
+        asked.contains("line 2, field timestamp")
+            && asked.contains("say it with --date-order (data.date_order)"),
+        "{asked}"
+    );
     assert!(refusal(&rows(["1/2/19", "1/3/19", "1/4/19"])).contains("year of two digits"));
     let named = read(&rows(["3-Jan-22", "4-Jan-22", "5-Jan-22"]));
     assert_eq!(named.open_ns[0], 1_641_168_000_000_000_000);
@@ -126,8 +130,18 @@ fn lengths_that_mix() {
     }
     let message = refusal(&text);
     assert!(message.contains("most common step is 86400 s and 9 of 39 steps are shorter"), "{message}");
-    assert!(message.contains("divide the file by bar length, or give bar_seconds"), "{message}");
+    assert!(
+        message.contains("divide the file by bar length, or give --bar-seconds (data.bar_seconds)"),
+        "{message}"
+    );
     assert_eq!(with(&text, |o| o.bar_seconds = Some(60)).unwrap().len(), 40);
+    // A length that most bars have not is a mistake.
+    let week = with(&text, |o| o.bar_seconds = Some(7 * 86_400)).unwrap_err().to_string();
+    for words in
+        ["no bars of 604800 s", "--bar-seconds", "38 of 39 steps", "most of them 86400 s", "leave it out"]
+    {
+        assert!(week.contains(words), "no {words} in {week}");
+    }
 }
 
 #[test]
@@ -145,11 +159,9 @@ fn jumps_like_splits() {
         [(100, "2:1".to_owned())]
     );
     // It is said, and the bars stay as they are.
-    assert!(
-        look.to_string().contains(
-            "splits      1 jumps look like unadjusted ones: 2:1 at 2020-04-10T00:00:00Z (line 102)"
-        )
-    );
+    assert!(look.to_string().contains(
+        "splits      one jump looks like an unadjusted split: 2:1 at 2020-04-10T00:00:00Z (line 102)"
+    ));
     assert!(foxhunt_data::plot(&bars, &look).contains("class=\"jump\""));
     assert!(bars.bid.close[100] * 2 - bars.bid.close[99] < 2_000);
 }
@@ -177,7 +189,7 @@ fn prices_far_from_those_around_them() {
          2020-01-05T04:00:00Z (line 102)"
     );
     let look = inspect(&bars).to_string();
-    assert!(look.contains("far prices  2 are far from those around them: high x 9.33"), "{look}");
+    assert!(look.contains("far prices  2 prices are far from those around them: high x 9.33"), "{look}");
     assert!(look.contains("splits      no jump looks like one"), "{look}");
     // They stay as they are.
     assert_eq!((bars.bid.high[50], bars.bid.close[100] / bars.bid.close[93]), (1_980_000, 1_000));

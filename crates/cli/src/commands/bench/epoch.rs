@@ -13,7 +13,7 @@ use foxhunt_train::{Config, SetOption, Size};
   foxhunt bench epoch --size study --dtype bf16")]
 pub(crate) struct EpochArgs {
     /// Sizes: small, study or bench; small on a CPU and all on a GPU if left out
-    #[arg(long, value_delimiter = ',', value_parser = train::size)]
+    #[arg(long, value_delimiter = ',', value_parser = train::size_offered(), hide_possible_values = true)]
     size: Vec<Size>,
     /// Population sizes
     #[arg(long, value_delimiter = ',', default_value = "1", allow_negative_numbers = true, value_parser = count(4096))]

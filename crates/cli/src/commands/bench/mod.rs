@@ -6,7 +6,7 @@ mod epoch;
 mod machine;
 mod step;
 
-use super::{number::whole, open};
+use super::{number::whole, offered, open};
 use crate::Failure;
 use clap::{Args, Subcommand};
 use foxhunt_bench::{Machine, MachineBench, Outcome, Setting, header, json, row};
@@ -18,7 +18,11 @@ use foxhunt_device::{Device, DeviceChoice, training_dtype};
 #[command(
     after_help = "GB/s and TFLOP/s count what a workload has to move and to multiply, not what was seen to be: every
 launch its buffers once, and the network's products. Their shares are of what `bench machine` measures,
-which each command does first."
+which each command does first.
+
+Examples:
+  foxhunt bench step
+  foxhunt bench machine --json"
 )]
 pub(crate) enum BenchCommand {
     Step(step::StepArgs),
@@ -32,10 +36,10 @@ pub(crate) enum BenchCommand {
 #[derive(Args)]
 pub(super) struct Common {
     /// Storage types; the device's own if left out
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = offered::offered(&["bf16", "f32"], |s: &str| s.parse::<DType>()), hide_possible_values = true)]
     dtype: Vec<DType>,
     /// auto, cpu, cuda or cuda:n
-    #[arg(long, default_value = "auto")]
+    #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
     /// Let F32 matrix products use TF32, as PyTorch's fast setting does
     #[arg(long)]

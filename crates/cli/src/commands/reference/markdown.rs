@@ -79,7 +79,8 @@ fn option(arg: &Arg) -> String {
     let values: Vec<String> = arg
         .get_possible_values()
         .iter()
-        .filter(|v| takes && !v.is_hide_set())
+        // Its help says what may be written, where that is more than shells offer.
+        .filter(|v| takes && !arg.is_hide_possible_values_set() && !v.is_hide_set())
         .map(|v| format!("`{}`", v.get_name()))
         .collect();
     if !values.is_empty() {

@@ -1,5 +1,5 @@
 use super::{
-    figures::{metric, rows, shown},
+    figures::{Figures, metric, rows, shown},
     keys::{Keys, differing, keys},
     run::{Run, day_and_minute},
 };
@@ -9,8 +9,8 @@ use crate::{
 };
 use clap::Args;
 use foxhunt_data::show_moment;
-use foxhunt_metrics::{Metric, Spread, Unit, over_members};
-use serde_json::{Value, json};
+use foxhunt_metrics::{Metric, Named, Spread, Unit, over_members};
+use serde_json::{Map, Value, json};
 use std::{fs, path::PathBuf};
 
 /// Compare runs: what differs in their configurations, and their test figures with intervals
@@ -47,12 +47,7 @@ pub(super) fn run(args: &CompareArgs) -> Result<(), Failure> {
         for problem in &run.problems {
             note!("note: {}: {problem}", path.display());
         }
-        if run.lists_markets() {
-            note!(
-                "note: {0} has several instruments, whose figures are not compared here: {0}/NAME/figures.json has them",
-                path.display()
-            );
-        } else if run.figures.is_none() {
+        if run.figures.is_none() && run.markets.is_empty() {
             note!(
                 "note: {0} has no test figures yet: finish it with foxhunt train --resume {0}",
                 path.display()
@@ -99,34 +94,79 @@ fn unlike(a: &Run, b: &Run) -> Vec<String> {
     {
         why.push("they were trained on other data".to_owned());
     }
-    if let (Some(x), Some(y)) = (&a.figures, &b.figures) {
+    for table in tables([a, b]) {
+        let (Some(x), Some(y)) = (table.of[0].figures, table.of[1].figures) else { continue };
+        let of_name = table.name.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
         if x.sha256 != y.sha256 && why.is_empty() {
-            why.push("they were tested on other data".into());
+            why.push(format!("they were tested on other data{of_name}"));
         }
         if x.window != y.window {
             let of = |w: (i64, i64)| [w.0, w.1].map(|ns| day_and_minute(&show_moment(ns))).join(" to ");
-            why.push(format!("their test windows differ ({} and {})", of(x.window), of(y.window)));
+            why.push(format!("their test windows{of_name} differ ({} and {})", of(x.window), of(y.window)));
         }
     }
     why
 }
 
+/// Figures that can stand beside one another: of runs with one instrument, or of one that several runs have.
+struct Table<'a> {
+    /// The instrument, where it has a name.
+    name: Option<String>,
+    /// Of each run.
+    of: Vec<Tested<'a>>,
+}
+
+/// A run's figures of one instrument, if it has it, and the ids of the members that they are of.
+struct Tested<'a> {
+    figures: Option<&'a Figures>,
+    ids: Vec<u64>,
+}
+
+impl Tested<'_> {
+    fn all(&self, key: &str) -> Vec<Metric> {
+        self.figures.map(|f| f.all(key)).unwrap_or_default()
+    }
+}
+
+/// A table of the runs with one instrument, if there are any, and one of each named instrument.
+fn tables<'a>(runs: impl IntoIterator<Item = &'a Run> + Clone) -> Vec<Table<'a>> {
+    let mut names: Vec<Option<String>> = Vec::new();
+    for run in runs.clone() {
+        let plain = run.figures.iter().map(|_| None);
+        let named = run.markets.iter().map(|(name, _)| Some(name.clone()));
+        names.extend(plain.chain(named));
+    }
+    names.sort();
+    names.dedup();
+    let of = |name: &Option<String>, run: &'a Run| match name {
+        None => Tested { figures: run.figures.as_ref(), ids: run.figure_ids() },
+        Some(name) => {
+            let found = run.markets.iter().find(|(own, _)| own == name);
+            Tested { figures: found.map(|(_, f)| f), ids: run.figure_ids_of(name) }
+        }
+    };
+    let table = |name: Option<String>| Table {
+        of: runs.clone().into_iter().map(|run| of(&name, run)).collect(),
+        name,
+    };
+    names.into_iter().map(table).collect()
+}
+
 /// What another run's figure is more, of members that both have.
-fn paired(a: &Run, b: &Run, key: &str) -> Vec<Metric> {
-    let (Some(x), Some(y)) = (&a.figures, &b.figures) else { return Vec::new() };
-    let (ours, theirs) = (a.figure_ids(), b.figure_ids());
+fn paired(a: &Tested<'_>, b: &Tested<'_>, key: &str) -> Vec<Metric> {
+    let (Some(x), Some(y)) = (a.figures, b.figures) else { return Vec::new() };
     let one = |(m, id): (usize, &u64)| {
-        let other = theirs.iter().position(|i| i == id)?;
+        let other = b.ids.iter().position(|i| i == id)?;
         Some(metric(y.get(other, key).zip(x.get(m, key)).map(|(y, x)| y - x)))
     };
-    ours.iter().enumerate().filter_map(one).collect()
+    a.ids.iter().enumerate().filter_map(one).collect()
 }
 
 /// A mean and its interval: `0.10 % [-0.20, 0.40]`, and no interval of one member.
 fn spread(values: &[Metric], unit: Unit) -> String {
     match (over_members(values), values.iter().find_map(|m| m.value())) {
         (Ok(s), _) => {
-            let end = |x| shown(Some(x), unit).trim_end_matches(" %").to_owned();
+            let end = |x| shown(Some(x), unit).trim_end_matches([' ', '%', 'b', 'p']).to_owned();
             format!("{} [{}, {}]", shown(Some(s.mean), unit), end(s.low), end(s.high))
         }
         (Err(_), one) => shown(one, unit),
@@ -161,10 +201,13 @@ fn print(runs: &[Run], differing: Vec<(String, Vec<String>)>, all: bool) -> Resu
         rows.extend(differing.into_iter().map(|(key, values)| [vec![key], values].concat()));
         say!("{}", columns(&rows, rows[0].len()).trim_end())?;
     }
-    if runs.iter().all(|r| r.figures.is_none()) {
-        return Ok(());
-    }
-    let mut titles = vec!["test window, mean over members [95 %]".to_owned()];
+    tables(runs).iter().try_for_each(|table| print_table(table, &letters, &comparable, all))
+}
+
+fn print_table(table: &Table<'_>, letters: &[String], comparable: &[bool], all: bool) -> Result<(), Failure> {
+    let runs = &table.of;
+    let of = table.name.as_ref().map(|name| format!(" of {name}")).unwrap_or_default();
+    let mut titles = vec![format!("test window{of}, mean over members [95 %]")];
     titles.extend(letters.iter().cloned());
     let pairs: Vec<usize> = (1..runs.len())
         .filter(|i| comparable[*i] && !paired(&runs[0], &runs[*i], "total_return").is_empty())
@@ -172,16 +215,13 @@ fn print(runs: &[Run], differing: Vec<(String, Vec<String>)>, all: bool) -> Resu
     titles.extend(pairs.iter().map(|i| format!("{} - {}, paired", letters[*i], letters[0])));
     let mut lines = vec![titles];
     for named in rows(all) {
-        let own = |r: &Run| r.figures.as_ref().map(|f| f.all(named.key)).unwrap_or_default();
         let mut line = vec![named.label.to_owned()];
-        line.extend(runs.iter().map(|r| spread(&own(r), named.unit)));
+        line.extend(runs.iter().map(|r| spread(&r.all(named.key), named.unit)));
         line.extend(pairs.iter().map(|i| spread(&paired(&runs[0], &runs[*i], named.key), named.unit)));
         lines.push(line);
     }
     let mut count = vec!["Members".to_owned()];
-    count.extend(
-        runs.iter().map(|r| r.figures.as_ref().map_or_else(|| "-".into(), |f| f.members().to_string())),
-    );
+    count.extend(runs.iter().map(|r| r.figures.map_or_else(|| "-".into(), |f| f.members().to_string())));
     count.extend(pairs.iter().map(|i| paired(&runs[0], &runs[*i], "total_return").len().to_string()));
     lines.push(count);
     say!("\n{}", columns(&lines, 1).trim_end())
@@ -195,28 +235,55 @@ fn as_json(runs: &[Run], differing: &[(String, Vec<String>)]) -> Value {
         Ok(s) => interval(s),
         Err(_) => json!({ "members": values.len(), "mean": values.iter().find_map(|m| m.value()) }),
     };
-    let figures = |r: &Run| -> Value {
-        let Some(f) = &r.figures else { return Value::Null };
-        rows(true)
-            .iter()
-            .map(|n| (n.key.to_owned(), of(&f.all(n.key))))
-            .collect::<serde_json::Map<_, _>>()
+    let figures = |t: &Tested<'_>| -> Value {
+        let one = |n: Named| (n.key.to_owned(), of(&t.all(n.key)));
+        t.figures.map_or(Value::Null, |_| rows(true).into_iter().map(one).collect::<Map<_, _>>().into())
+    };
+    let pairs = |a: &Tested<'_>, b: &Tested<'_>| -> Value {
+        let all = rows(true).into_iter().map(|n| (n.key.to_owned(), paired(a, b, n.key)));
+        all.filter(|(_, values)| !values.is_empty())
+            .map(|(key, values)| (key, of(&values)))
+            .collect::<Map<_, _>>()
             .into()
+    };
+    let tables = tables(runs);
+    // What each table has, under its instrument's name; of the one without a name by itself.
+    let each = |what: &dyn Fn(&Table<'_>) -> Value| {
+        let (mut plain, mut named) = (Value::Null, Map::new());
+        for table in &tables {
+            match &table.name {
+                None => plain = what(table),
+                Some(name) => drop(named.insert(name.clone(), what(table))),
+            }
+        }
+        (plain, named)
+    };
+    let run = |(i, r): (usize, &Run)| {
+        let (plain, named) = each(&|table| figures(&table.of[i]));
+        let mut value = json!({ "run": names[i], "state": r.state, "figures": plain });
+        if !named.is_empty() {
+            value["instruments"] = named.into();
+        }
+        value
     };
     let against = |i: usize| {
         let why = unlike(&runs[0], &runs[i]);
-        let pairs: serde_json::Map<_, _> = rows(true)
-            .iter()
-            .filter(|_| why.is_empty())
-            .map(|n| (n.key.to_owned(), paired(&runs[0], &runs[i], n.key)))
-            .filter(|(_, values)| !values.is_empty())
-            .map(|(key, values)| (key, of(&values)))
-            .collect();
-        json!({ "run": names[i], "with": names[0], "comparable": why.is_empty(), "why_not": why, "paired": pairs })
+        let (plain, named) = each(&|table| match why.is_empty() {
+            true => pairs(&table.of[0], &table.of[i]),
+            false => json!({}),
+        });
+        let plain = if plain.is_null() { json!({}) } else { plain };
+        let mut value = json!({
+            "run": names[i], "with": names[0], "comparable": why.is_empty(), "why_not": why, "paired": plain
+        });
+        if !named.is_empty() {
+            value["instruments"] = named.into();
+        }
+        value
     };
     json!({
-        "runs": runs.iter().zip(&names).map(|(r, name)| json!({ "run": name, "state": r.state, "figures": figures(r) })).collect::<Vec<_>>(),
-        "differs": differing.iter().map(|(key, values)| (key.clone(), json!(values))).collect::<serde_json::Map<_, _>>(),
+        "runs": runs.iter().enumerate().map(run).collect::<Vec<_>>(),
+        "differs": differing.iter().map(|(key, values)| (key.clone(), json!(values))).collect::<Map<_, _>>(),
         "against_the_first": (1..runs.len()).map(against).collect::<Vec<_>>(),
     })
 }

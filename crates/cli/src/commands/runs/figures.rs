@@ -85,7 +85,8 @@ pub(crate) fn shown(x: Option<f64>, unit: Unit) -> String {
     let text = match unit {
         Unit::Share => format!("{:.2} %", 100.0 * x),
         Unit::Count | Unit::Money => format!("{x:.0}"),
-        Unit::Ratio | Unit::BasisPoints | Unit::Times | Unit::Bars | Unit::Hours | Unit::Days => {
+        Unit::BasisPoints => format!("{x:.2} bp"),
+        Unit::Ratio | Unit::Times | Unit::Bars | Unit::Hours | Unit::Days => {
             format!("{x:.2}")
         }
     };
@@ -148,6 +149,7 @@ mod tests {
             (Some(-0.000_01), Unit::Share, "0.00 %"),
             (Some(-0.2), Unit::Count, "0"),
             (Some(-1.5), Unit::Ratio, "-1.50"),
+            (Some(0.5), Unit::BasisPoints, "0.50 bp"),
         ] {
             assert_eq!(shown(x, unit), text);
         }

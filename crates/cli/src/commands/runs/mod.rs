@@ -12,6 +12,10 @@ use clap::Subcommand;
 
 /// List runs, show one, compare several
 #[derive(Subcommand)]
+#[command(after_help = "Examples:
+  foxhunt runs list
+  foxhunt runs show runs/first
+  foxhunt runs compare runs/first runs/second")]
 pub(crate) enum RunsCommand {
     List(list::ListArgs),
     Show(show::ShowArgs),

@@ -196,6 +196,13 @@ impl Run {
         if self.walks() { vec![0] } else { self.ids() }
     }
 
+    /// The same of the figures of an instrument of those that are listed.
+    pub(crate) fn figure_ids_of(&self, name: &str) -> Vec<u64> {
+        let Some(config) = self.config.as_ref().filter(|_| !self.walks()) else { return vec![0] };
+        let at = (0..config.markets()).find(|m| config.market_name(*m) == Some(name));
+        at.map(|m| config.of_market(m).member_ids()).unwrap_or_default()
+    }
+
     /// A test figure of the chosen member.
     pub(crate) fn chosen_figure(&self, key: &str) -> Option<f64> {
         let id = if self.walks() { 0 } else { self.chosen()?.member };
