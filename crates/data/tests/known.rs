@@ -33,9 +33,17 @@ const REFUSED: [(&str, &str, &[&str]); 17] = [
     ("messy/binance_btcusdt_trades_20201116.csv", "", &["line 1", "holds trades", "make bars of the trades"]),
     ("messy/bitstamp_trades_2011.csv.gz", "us", &["line 1", "holds trades", "make bars of the trades"]),
     ("messy/mtgox_trades_20130101.csv", "us", &["line 1", "holds trades", "make bars of the trades"]),
-    ("messy/mt4_btc_mixed_example.csv", "us", &["mixes bar lengths", "give bar_seconds"]),
+    (
+        "messy/mt4_btc_mixed_example.csv",
+        "us",
+        &["mixes bar lengths", "give --bar-seconds (data.bar_seconds)"],
+    ),
     ("messy/quandl_gold_missing_cells.csv", "us", &["line 1", "has no column open", "columns (time="]),
-    ("messy/quandl_gold_missing_cells.csv", "us gold", &["mixes bar lengths", "give bar_seconds"]),
+    (
+        "messy/quandl_gold_missing_cells.csv",
+        "us gold",
+        &["mixes bar lengths", "give --bar-seconds (data.bar_seconds)"],
+    ),
     (
         "messy/binance_btcusdt_1d_2019_volume_second.csv",
         "",
