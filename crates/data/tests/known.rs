@@ -38,7 +38,7 @@ const REFUSED: [(&str, &str, &[&str]); 17] = [
         "us",
         &["mixes bar lengths", "give --bar-seconds (data.bar_seconds)"],
     ),
-    ("messy/quandl_gold_missing_cells.csv", "us", &["line 1", "has no column open", "columns (time="]),
+    ("messy/quandl_gold_missing_cells.csv", "us", &["line 1", "has no column open", "--columns time="]),
     (
         "messy/quandl_gold_missing_cells.csv",
         "us gold",
