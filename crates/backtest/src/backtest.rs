@@ -178,7 +178,18 @@ impl<'a> Backtest<'a> {
         window: TestWindow,
     ) -> Result<Self, BacktestError> {
         window.check(market, config.network.lookback)?;
-        Ok(Backtest {
+        Ok(Self::over(device, dtype, config, market, window))
+    }
+
+    /// By the market's own rules and spread, of a window that was checked.
+    fn over(
+        device: &'a Device,
+        dtype: DType,
+        config: &'a Config,
+        market: &'a Market,
+        window: TestWindow,
+    ) -> Self {
+        Backtest {
             device,
             dtype,
             config,
@@ -187,7 +198,7 @@ impl<'a> Backtest<'a> {
             rules: market.rules.clone(),
             trials: 1,
             spread: None,
-        })
+        }
     }
 
     /// The same with all costs times `factor`: those of the rules, and the spread that the bars quote.
@@ -242,16 +253,7 @@ impl<'a> Backtest<'a> {
         let window = TestWindow::now(market);
         let first = first_seen(market, config.network.lookback);
         if window.decisions() > 0 && first < window.rows.end {
-            return Ok(Backtest {
-                device,
-                dtype,
-                config,
-                market,
-                window,
-                rules: market.rules.clone(),
-                trials: 1,
-                spread: None,
-            });
+            return Ok(Self::over(device, dtype, config, market, window));
         }
         let std::ops::Range { start, end } = window.rows;
         let problem = format!("the first row with all features in sight is {first}");

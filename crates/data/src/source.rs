@@ -169,23 +169,22 @@ impl SourceInfo {
     /// In words how many prices are far from those around them, other than by what looks like a split, and where the first are;
     /// `None` if none is.
     pub fn far_prices(&self) -> Option<String> {
-        let far = || self.jumps.iter().filter(|jump| !jump.is_split());
-        let words = jumps::in_words(&self.path, far());
-        match far().count() {
-            0 => None,
-            1 => Some(format!("one price is far from those around it: {words}")),
-            n => Some(format!("{n} prices are far from those around them: {words}")),
-        }
+        self.told(false, "one price is far from those around it", "prices are far from those around them")
     }
 
     /// In words how many jumps look like splits that prices were not adjusted for, and where the first are; `None` if none does.
     pub fn splits(&self) -> Option<String> {
-        let splits = || self.jumps.iter().filter(|jump| jump.is_split());
-        let words = jumps::in_words(&self.path, splits());
-        match splits().count() {
+        self.told(true, "one jump looks like an unadjusted split", "jumps look like unadjusted splits")
+    }
+
+    /// Jumps that look like splits, or the others, in words for one of them and for several.
+    fn told(&self, splits: bool, one: &str, several: &str) -> Option<String> {
+        let these = || self.jumps.iter().filter(|jump| jump.is_split() == splits);
+        let words = jumps::in_words(&self.path, these());
+        match these().count() {
             0 => None,
-            1 => Some(format!("one jump looks like an unadjusted split: {words}")),
-            n => Some(format!("{n} jumps look like unadjusted splits: {words}")),
+            1 => Some(format!("{one}: {words}")),
+            n => Some(format!("{n} {several}: {words}")),
         }
     }
 

@@ -60,12 +60,7 @@ GPU_KERNEL(dqn_act, ActArgs, SHARED_BYTES, THREADS, 1) {
   Actor g{{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, group, ((int)blockIdx.x * GROUPS + group) * 64, member}};
   const int further = a.blocks * GROUPS * 64;
   if (g.thread() == 0) g.request_x(0, g.first);
-  Biases biases;
-  biases.ask(a.online_bias, member);
-  biases.put(shared + OF_BIAS);
-  barrier(1 + GROUPS, 128 * GROUPS);
-  mean_biases(shared + OF_BIAS);
-  barrier(1 + GROUPS, 128 * GROUPS);
+  biases_of(a.online_bias, member, shared + OF_BIAS);
   u32 parity = 0;
 #pragma unroll 1
   for (int tile = blockIdx.x; tile < tiles; tile += a.blocks) {

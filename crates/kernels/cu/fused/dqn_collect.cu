@@ -1,29 +1,29 @@
 // gpu: sm_90a
 // bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1 DQN_ROLES=1
-// bounds: DQN_INPUTS=128 DQN_TRUNK1=256 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2 DQN_ROLES=1
-// bounds: DQN_INPUTS=256 DQN_TRUNK1=512 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=2 DQN_ROLES=1
+// bounds: DQN_INPUTS=256 DQN_TRUNK1=512 DQN_TRUNK2=256 DQN_STREAM=128 DQN_BRANCHES=3 DQN_ACTIONS0=9 DQN_ACTIONS1=3 DQN_ACTIONS2=3 DQN_ATOMS=51 DQN_GROUPS=1 DQN_ROLES=1
 // Decisions of the batched environment, as many as are asked for: env_observe, dqn_act and env_step_greedy over and over, bit for
 // bit, in one launch. A block owns tiles of environments, and environments never meet, so that nothing waits for other blocks.
 // Shapes: [E] environments, weights and mean as in `dqn_act.cu`, all else as in `env_step.cu`; chosen has the last decision's.
-// The parts of a block go through its rounds, each a decision of one tile: computing warpgroups act for the tile of a round while
+// The parts of a block go through its rounds, each a decision of one tile: a computing warpgroup acts for the tile of a round while
 // stepping warps carry out the actions of the round before, and lay out x of the round after, where the block has two tiles or
-// more. One loads weights.
+// more. One more warp loads weights.
 #include "observation.cuh"
 #include "stepping.cuh"
 
 static constexpr bool LEARNS = false;
-// Warps that step, with the one that loads in one warpgroup, or two where one computes; how a tile is shared out to them.
-static constexpr int STEPPERS = DQN_GROUPS == 1 ? 7 : 3, PARTS = DQN_GROUPS == 1 ? 7 : 4, PART = DQN_GROUPS == 1 ? 10 : 32;
-static constexpr int TILE = 64 * DQN_GROUPS;
+static_assert(DQN_GROUPS == 1, "one warpgroup computes: beside two there are registers for three stepping warps");
+// Warps that step, with the one that loads in two warpgroups; environments of a tile that each of them has.
+static constexpr int STEPPERS = 7, EACH = 10;
+static constexpr int TILE = 64;
 static constexpr int ACTIONS_BYTES = 4 * TILE;  // a byte a branch
-static constexpr int SEEN_BYTES = PART * sizeof(Seen);
+static constexpr int SEEN_BYTES = EACH * sizeof(Seen);
 static constexpr int OWN_BYTES = 2 * ACTIONS_BYTES + STEPPERS * SEEN_BYTES;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
 
 static constexpr int ALL_THREADS = 384;
 // Of the 168 registers that a thread starts with.
-static constexpr int COMPUTING_REGISTERS = GROUPS == 1 ? 240 : 216, STEPPING_REGISTERS = GROUPS == 1 ? 128 : 72;
+static constexpr int COMPUTING_REGISTERS = 240, STEPPING_REGISTERS = 128;
 
 struct CollectArgs {
   NetMaps online;
@@ -54,10 +54,10 @@ struct Rounds {
   METHOD void init() const {
     // Each thread arrives for itself where others read or write what it has written or read: racecheck does not see that a warp's
     // first lane may arrive for all.
-    barrier_init(ready(), 32 * PARTS);
-    barrier_init(free(), 4 * GROUPS);
-    barrier_init(acted(0), 128 * GROUPS);
-    barrier_init(acted(1), 128 * GROUPS);
+    barrier_init(ready(), 32 * STEPPERS);
+    barrier_init(free(), 4);
+    barrier_init(acted(0), 128);
+    barrier_init(acted(1), 128);
   }
 };
 
@@ -75,7 +75,7 @@ struct Actor : Forward<CollectArgs> {
     METHOD void done(int s) {
       UNROLL for (int h = 0; h < 2; ++h) chosen[h] |= (u32)best.action[h] << 8 * (s - 1);
       if (s != BRANCHES) return;
-      if (g.quad() == 0) UNROLL for (int h = 0; h < 2; ++h) put_shared(rounds.actions(round) + 4 * (64 * g.id + g.row() + 8 * h), chosen[h]);
+      if (g.quad() == 0) UNROLL for (int h = 0; h < 2; ++h) put_shared(rounds.actions(round) + 4 * (g.row() + 8 * h), chosen[h]);
       arrive(rounds.acted(round));
     }
   };
@@ -88,21 +88,22 @@ struct Stepper {
   int id, member;
   METHOD int lane() const { return threadIdx.x & 31; }
   template<class F> METHOD void each(int n, F f) const { for (int i = lane(); i < n; i += 32) f(i); }
-  // First environment of a chunk, and how many it has.
-  METHOD int first(int round, int part) const { return ((int)blockIdx.x + round % rounds.tiles * a.blocks) * TILE + part * PART; }
-  METHOD int count(int first, int part) const { return max(0, min(min(PART, TILE - part * PART), (int)a.env.step.envs - first)); }
+  METHOD int row() const { return id * EACH; }  // its first of a tile
+  // Its first environment of a round's tile, and how many it has.
+  METHOD int first(int round) const { return ((int)blockIdx.x + round % rounds.tiles * a.blocks) * TILE + row(); }
+  METHOD int count(int first) const { return max(0, min(min(EACH, TILE - row()), (int)a.env.step.envs - first)); }
 
-  METHOD void step(int round, int part) const {
-    const int from = first(round, part);
+  METHOD void step(int round) const {
+    const int from = first(round);
     wait_for(rounds.acted(round), round >> 1 & 1);
-    each(count(from, part), [&](int j) {
-      const u32 greedy = get_shared(rounds.actions(round) + 4 * (part * PART + j));
+    each(count(from), [&](int j) {
+      const u32 greedy = get_shared(rounds.actions(round) + 4 * (row() + j));
       step_greedy(a.env, member, (u32)(from + j), [&](u32 d) { return greedy >> 8 * d & 255; });
     });
   }
-  METHOD void observe(int round, int part) const {
+  METHOD void observe(int round) const {
     const EnvStepArgs& env = a.env.step;
-    const int from = first(round, part), rows = count(from, part);
+    const int from = first(round), rows = count(from);
     const u32 seen = rounds.shared + OF_OWN + 2 * ACTIONS_BYTES + id * SEEN_BYTES;
     const auto seen_by = [&](int j) -> Seen& { return in_shared<Seen>(seen + j * (int)sizeof(Seen)); };
     __syncwarp();  // what was seen last is written
@@ -114,31 +115,29 @@ struct Stepper {
     __syncwarp();
     if (round > 0) wait_for(rounds.free(), (round - 1) & 1);
     write_observations(*this, a.shape, rows, a.features.of(member), seen_by, [&](int j, int i) {
-      const int row = part * PART + j, in_group = row % 64;
-      return pack_in_shared(rounds.shared + OF_GROUPS + row / 64 * GROUP_BYTES + i / 8 * BLOCK_BYTES + 128 * in_group +
-                            ((i ^ in_group) % 8 << 4));
+      const int at = row() + j;
+      return pack_in_shared(rounds.shared + OF_GROUPS + i / 8 * BLOCK_BYTES + 128 * at + ((i ^ at) % 8 << 4));
     });
     publish_shared();
     arrive(rounds.ready());
   }
   METHOD void run() const {
 #pragma unroll 1
-    for (int i = id;; i += STEPPERS) {
-      const int round = i / PARTS - rounds.lag, part = i % PARTS;
-      if (round >= rounds.all) break;
-      if (round >= 0) step(round, part);
-      if (round + rounds.lag < rounds.all) observe(round + rounds.lag, part);
+    for (int round = -rounds.lag; round < rounds.all; ++round) {
+      const int ahead = round + rounds.lag;
+      if (round >= 0) step(round);
+      if (ahead < rounds.all) observe(ahead);
     }
   }
 };
 
 GPU_KERNEL(dqn_collect, CollectArgs, SHARED_BYTES, ALL_THREADS, 1) {
-  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), group = warp / 4, other = warp - 4 * GROUPS;
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), other = warp - 4;
   const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES;
   const int member = blockIdx.y;
   const Rounds rounds(a, shared);
   if (threadIdx.x == 0) {
-    for (int i = 0; i < STAGES; ++i) { barrier_init(full + 8 * i, 1); barrier_init(empty + 8 * i, 4 * GROUPS); }
+    for (int i = 0; i < STAGES; ++i) { barrier_init(full + 8 * i, 1); barrier_init(empty + 8 * i, 4); }
     rounds.init();
     barriers_ready();
   }
@@ -155,13 +154,8 @@ GPU_KERNEL(dqn_collect, CollectArgs, SHARED_BYTES, ALL_THREADS, 1) {
     return;
   }
   registers_more<COMPUTING_REGISTERS>();
-  Biases biases;
-  biases.ask(a.online_bias, member);
-  biases.put(shared + OF_BIAS);
-  barrier(1 + GROUPS, 128 * GROUPS);
-  mean_biases(shared + OF_BIAS);
-  barrier(1 + GROUPS, 128 * GROUPS);
-  Actor g{{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, group, 0, member}};
+  biases_of(a.online_bias, member, shared + OF_BIAS);
+  Actor g{{a, shared, shared + OF_GROUPS, 0, 0, 0, 0, 0, member}};
 #pragma unroll 1
   for (int round = 0; round < rounds.all; ++round) {
     wait_for(rounds.ready(), round & 1);

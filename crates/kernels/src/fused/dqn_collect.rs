@@ -2,7 +2,7 @@
 
 use super::{
     ACTING_BLOCKS,
-    dqn::{DqnNet, DqnShape, MapSlot, NetBiases, NetMaps, ROWS_PER_GROUP, check_mapped, groups_of, map},
+    dqn::{DqnNet, DqnShape, MapSlot, NetBiases, NetMaps, ROWS_PER_GROUP, check_mapped, map},
     mean_rows,
 };
 use crate::{
@@ -87,13 +87,12 @@ pub fn dqn_collect(members: usize, shape: &DqnShape, x: &DqnCollect<'_>) -> Resu
     }
     let envs = x.step.env.rows;
     let tiles = envs.div_ceil(ROWS_PER_GROUP);
-    let groups = groups_of(tiles, members).min(tiles);
-    // The kernel counts rounds, and each four parts, in 32 bits.
+    // The kernel counts rounds in 32 bits.
     check.that((1..=1 << 16).contains(&x.decisions) && tiles <= 1 << 12, || {
         format!("{} decisions of {envs} environments in one launch", x.decisions)
     })?;
     let most = x.most_blocks.unwrap_or(ACTING_BLOCKS) / members;
-    let blocks = tiles.div_ceil(groups).min(most.max(1));
+    let blocks = tiles.min(most.max(1));
     let args = CollectArgs {
         online: NetMaps::EMPTY,
         mean: MapSlot::EMPTY,
@@ -110,7 +109,7 @@ pub fn dqn_collect(members: usize, shape: &DqnShape, x: &DqnCollect<'_>) -> Resu
     reads.extend(stepping);
     let mut out = launch(&tree::DQN_COLLECT, DType::Bf16, (blocks, members), &args, &reads, &written);
     out.defines = shape.defines();
-    out.defines.extend([("DQN_GROUPS", groups as u32), ("DQN_ROLES", 1)]);
+    out.defines.extend([("DQN_GROUPS", 1), ("DQN_ROLES", 1)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();
     Ok(out)
 }

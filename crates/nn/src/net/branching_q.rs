@@ -9,8 +9,8 @@
 use crate::{
     Init, Lowering, Net, ParamPart, ParamSpec, Plan, PlanError, Tensor,
     op::{
-        Bias, FusedAct, FusedForeign, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct,
-        ValueHeadLoss,
+        Bias, FusedAct, FusedStep, HeadNets, HeadSamples, Linear, Optimise, ValueHeadAct, ValueHeadLoss,
+        push_fused_foreign,
     },
 };
 use foxhunt_device::Command;
@@ -196,7 +196,7 @@ impl BranchingQ {
         buffers: (&[Tensor], &[Tensor]),
         make: impl Fn(&Lowering, DqnNet<'_>, &View) -> Result<Vec<Command>, PlanError> + 'static,
     ) {
-        FusedForeign::push(plan, name, (self.fused_shape(), &self.net), buffers, Box::new(make));
+        push_fused_foreign(plan, name, (self.fused_shape(), &self.net), buffers, make);
     }
 
     /// One learning step on `x [2B, S]` (s, then s'): forward passes, loss, backward pass, optimiser. Returns the loss

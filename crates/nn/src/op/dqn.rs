@@ -90,7 +90,7 @@ impl FusedStep {
         Ok(FusedTensors { row_loss, total, norm })
     }
 
-    pub(super) fn net<'a>(cx: &'a Lowering, t: [Tensor; 8]) -> DqnNet<'a> {
+    fn net<'a>(cx: &'a Lowering, t: [Tensor; 8]) -> DqnNet<'a> {
         let [w1, b1, w2, b2, w3, b3, w4, b4] = t.map(|t| cx.view(t));
         DqnNet { weights: [w1, w2, w3, w4], biases: [b1, b2, b3, b4] }
     }
@@ -124,8 +124,7 @@ impl FusedAct {
             return super::shape_error("dqn.act", format!("fused acting is not written for {shape:?}"));
         }
         let rows = info.rows;
-        let mean = plan.real_buffer(&format!("{name}.mean"), mean_rows(&shape.head), shape.stream);
-        plan.set_purpose(mean, MemoryPurpose::Workspace);
+        let mean = mean_buffer(plan, name, &shape);
         let greedy = plan.buffer(&format!("{name}.greedy"), Element::U8, rows, shape.head.actions.len());
         plan.run(FusedAct { shape, net: net.clone(), x, mean, greedy, most_blocks });
         Ok(greedy)
@@ -146,26 +145,41 @@ impl Operation for FusedAct {
     }
 
     fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {
-        let online = FusedStep::net(cx, self.net.eight(|p| p.weight)?);
-        let target = FusedStep::net(cx, self.net.eight(|p| p.target)?);
-        let mean = cx.view(self.mean);
-        let heads = [online.weights[3], target.weights[3]];
+        let (online, before) = online_and_mean(cx, &self.shape, &self.net, self.mean)?;
         let act = DqnAct {
             online,
-            mean,
+            mean: cx.view(self.mean),
             x: cx.view(self.x),
             greedy: cx.view(self.greedy),
             most_blocks: self.most_blocks,
         };
-        Ok(vec![
-            Command::Launch(fused::dqn_mean(cx.dtype(), cx.members(), &self.shape.head, heads, mean)?),
-            Command::Launch(fused::dqn_act(cx.members(), &self.shape, &act)?),
-        ])
+        Ok(vec![before, Command::Launch(fused::dqn_act(cx.members(), &self.shape, &act)?)])
     }
 }
 
+/// Room for minus the mean of the head's units, for whatever acts by the fused forward pass.
+pub(super) fn mean_buffer(plan: &mut Plan, name: &str, shape: &DqnShape) -> Tensor {
+    let mean = plan.real_buffer(&format!("{name}.mean"), mean_rows(&shape.head), shape.stream);
+    plan.set_purpose(mean, MemoryPurpose::Workspace);
+    mean
+}
+
+/// The online net, and the launch that makes that mean.
+pub(super) fn online_and_mean<'a>(
+    cx: &'a Lowering,
+    shape: &DqnShape,
+    net: &Net,
+    mean: Tensor,
+) -> Result<(DqnNet<'a>, Command), PlanError> {
+    let online = FusedStep::net(cx, net.eight(|p| p.weight)?);
+    let target = FusedStep::net(cx, net.eight(|p| p.target)?);
+    let heads = [online.weights[3], target.weights[3]];
+    let launch = fused::dqn_mean(cx.dtype(), cx.members(), &shape.head, heads, cx.view(mean))?;
+    Ok((online, Command::Launch(launch)))
+}
+
 impl Net {
-    pub(super) fn eight(&self, of: impl Fn(&crate::NetParam) -> Tensor) -> Result<[Tensor; 8], PlanError> {
+    fn eight(&self, of: impl Fn(&crate::NetParam) -> Tensor) -> Result<[Tensor; 8], PlanError> {
         let all: Vec<Tensor> = self.params.iter().map(of).collect();
         all.try_into()
             .map_err(|_| PlanError::Unknown { what: "net of eight parameters", name: self.name.clone() })

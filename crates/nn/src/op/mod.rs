@@ -19,7 +19,7 @@ pub use adamw::Optimise;
 pub use bias::Bias;
 pub use column::{ColumnReplay, ColumnTensors};
 pub use dqn::{FusedAct, FusedStep, FusedTensors};
-pub(crate) use dqn_foreign::FusedForeign;
+pub(crate) use dqn_foreign::push_fused_foreign;
 pub(crate) use foreign::Foreign;
 pub use layer_norm::LayerNorm;
 pub use linear::{Block, Linear};

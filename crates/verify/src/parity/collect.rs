@@ -30,7 +30,7 @@ pub(super) struct Play {
     pub(super) most_blocks: Option<usize>,
 }
 
-/// One environment, a tile less and more than one, tiles of one warpgroup and of two, blocks with one, two and many of them.
+/// One environment, a tile less and more than one, blocks with one, two and many of them.
 pub(super) const PLAYS: [Play; 8] = [
     Play { members: 1, markets: 1, envs: 1, decisions: 40, most_blocks: None },
     Play { members: 3, markets: 1, envs: 63, decisions: 30, most_blocks: None },
