@@ -7,8 +7,9 @@ use std::{fs, path::Path, process::ExitCode};
 
 const USAGE: &str = "usage: cargo xtask <task>
 
-  kernels [--arch N[,N…]] [--dtype bf16|f32] [--define NAME=VALUE]… [--verbose]
-      compiles the kernel tree for GPUs with NVRTC and checks that it fits; needs no GPU.
+  kernels [--arch N[,N…]] [--dtype bf16|f32] [--only NAME] [--define NAME=VALUE]… [-v|--verbose]
+      compiles the kernel tree for GPUs with NVRTC and checks that it fits; needs no GPU. With --only the files alone whose
+      name contains NAME; with -v it tells of registers, memory and spills.
       Each file with the bounds that it names in lines '// bounds: NAME=VALUE …', unless --define gives others.
   rules [FOLDER]
       reads the sources of this repository, or of FOLDER's, and reports what the rules on numbers forbid in kernels,

@@ -222,7 +222,9 @@ impl Compiler {
         if compiled != sys::nvrtcResult::NVRTC_SUCCESS {
             return Err(failed(format!("{compiled:?}, options {}\n{log}", recipe.options.join(" "))));
         }
-        Ok((program.cubin()?, log))
+        let cubin = program.cubin()?;
+        program.destroy()?;
+        Ok((cubin, log))
     }
 }
 
@@ -266,15 +268,25 @@ impl NvrtcProgram {
         status(unsafe { sys::nvrtcGetCUBIN(self.0, cubin.as_mut_ptr().cast()) }, "nvrtcGetCUBIN")?;
         Ok(cubin)
     }
+
+    fn destroy(mut self) -> Result<(), DeviceError> {
+        self.release()
+    }
+
+    fn release(&mut self) -> Result<(), DeviceError> {
+        let mut program = std::mem::replace(&mut self.0, ptr::null_mut());
+        if program.is_null() {
+            return Ok(());
+        }
+        // SAFETY: created by NVRTC and not yet destroyed.
+        status(unsafe { sys::nvrtcDestroyProgram(&mut program) }, "nvrtcDestroyProgram")
+    }
 }
 
 impl Drop for NvrtcProgram {
     fn drop(&mut self) {
-        if !self.0.is_null() {
-            // SAFETY: created by NVRTC and not yet destroyed. The only failure is an invalid handle.
-            let destroyed = unsafe { sys::nvrtcDestroyProgram(&mut self.0) };
-            debug_assert!(destroyed == sys::nvrtcResult::NVRTC_SUCCESS);
-        }
+        // Still here only where something else went wrong, which is the error to tell.
+        let _ = self.release();
     }
 }
 

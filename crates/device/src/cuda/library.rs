@@ -58,6 +58,7 @@ const CUDA_SYMBOLS: &[&str] = &[
     "cuStreamCreate",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
+    "cuStreamWaitEvent",
     "cuStreamBeginCapture_v2",
     "cuStreamEndCapture",
     "cuMemAlloc_v2",
@@ -72,6 +73,7 @@ const CUDA_SYMBOLS: &[&str] = &[
     "cuFuncGetAttribute",
     "cuFuncSetAttribute",
     "cuLaunchKernel",
+    "cuTensorMapEncodeTiled",
     "cuGraphInstantiateWithFlags",
     "cuGraphUpload",
     "cuGraphLaunch",
@@ -365,6 +367,74 @@ fn package_folders(site: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What cudarc's `result` modules, as far as this folder calls them, call themselves.
+    const WITHIN: [(&str, &str); 36] = [
+        ("ctx::set_current", "cuCtxSetCurrent"),
+        ("device::get", "cuDeviceGet"),
+        ("device::get_attribute", "cuDeviceGetAttribute"),
+        ("device::get_count", "cuDeviceGetCount"),
+        ("device::get_name", "cuDeviceGetName"),
+        ("device::total_mem", "cuDeviceTotalMem_v2"),
+        ("event::create", "cuEventCreate"),
+        ("event::destroy", "cuEventDestroy_v2"),
+        ("event::elapsed", "cuEventElapsedTime_v2"),
+        ("event::record", "cuEventRecord"),
+        ("event::synchronize", "cuEventSynchronize"),
+        ("free_sync", "cuMemFree_v2"),
+        ("function::get_function_attribute", "cuFuncGetAttribute"),
+        ("function::set_function_attribute", "cuFuncSetAttribute"),
+        ("graph::destroy", "cuGraphDestroy"),
+        ("graph::exec_destroy", "cuGraphExecDestroy"),
+        ("graph::instantiate", "cuGraphInstantiateWithFlags"),
+        ("graph::launch", "cuGraphLaunch"),
+        ("graph::upload", "cuGraphUpload"),
+        ("init", "cuInit"),
+        ("launch_kernel", "cuLaunchKernel"),
+        ("malloc_sync", "cuMemAlloc_v2"),
+        ("mem_get_info", "cuMemGetInfo_v2"),
+        ("memcpy_dtoh_async", "cuMemcpyDtoHAsync_v2"),
+        ("memcpy_htod_async", "cuMemcpyHtoDAsync_v2"),
+        ("memset_d8_async", "cuMemsetD8Async"),
+        ("module::get_function", "cuModuleGetFunction"),
+        ("module::load_data", "cuModuleLoadData"),
+        ("module::unload", "cuModuleUnload"),
+        ("primary_ctx::release", "cuDevicePrimaryCtxRelease_v2"),
+        ("primary_ctx::retain", "cuDevicePrimaryCtxRetain"),
+        ("stream::begin_capture", "cuStreamBeginCapture_v2"),
+        ("stream::create", "cuStreamCreate"),
+        ("stream::destroy", "cuStreamDestroy_v2"),
+        ("stream::synchronize", "cuStreamSynchronize"),
+        ("stream::wait_event", "cuStreamWaitEvent"),
+    ];
+
+    /// cudarc panics at a call of a symbol that is not there, so each is looked for first.
+    #[test]
+    fn every_symbol_that_is_called_is_looked_for() {
+        let files = [
+            include_str!("mod.rs"),
+            include_str!("compile.rs"),
+            include_str!("gemm.rs"),
+            include_str!("memory.rs"),
+            include_str!("module.rs"),
+            include_str!("program.rs"),
+            include_str!("tensor_map.rs"),
+        ];
+        let calls = |module: &'static str| {
+            files.into_iter().flat_map(move |text| text.split(module).skip(1)).filter_map(|rest| {
+                let (name, _) = rest.split_once('(')?;
+                name.chars().all(|c| c.is_alphanumeric() || "_:".contains(c)).then_some(name)
+            })
+        };
+        let within = |call: &str| WITHIN.iter().find(|(of, _)| *of == call).map(|(_, symbol)| *symbol);
+        let through = calls("result::").map(|call| within(call).unwrap_or(call));
+        let called: BTreeSet<&str> = calls("sys::").chain(through).collect();
+        let known: BTreeSet<&str> = Library::ALL.iter().flat_map(|l| l.symbols()).copied().collect();
+        // The driver's words for an error are asked for by cudarc's error itself.
+        let unsaid: Vec<_> =
+            known.symmetric_difference(&called).filter(|s| **s != "cuGetErrorString").collect();
+        assert!(unsaid.is_empty(), "called and not looked for, or the reverse: {unsaid:?}");
+    }
 
     #[test]
     fn the_newest_version_of_a_library_wins_and_its_relatives_do_not_count() {

@@ -78,7 +78,6 @@ fn step(
     check.view(x.actions, Element::U8, envs, BRANCH_ACTIONS.len())?;
     check.dense(x.env)?;
     check.dense(x.actions)?;
-    check.owned(x.actions)?;
     let reals = matches!(element, Element::Real(_));
     check.that(reals || choice.ld == cols, || format!("{} has padded rows", choice.name))?;
     let arguments = EnvActArgs {
@@ -92,12 +91,12 @@ fn step(
         q_ld: choice.ld as u32,
     };
     let teams = envs.div_ceil(TEAM_ENVS);
-    Ok(launch(
+    launch(
         kernel,
         dtype,
         (teams, members),
         &arguments,
         &[x.env, x.member, x.exploration, choice],
         &[x.actions],
-    ))
+    )
 }

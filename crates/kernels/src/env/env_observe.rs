@@ -45,5 +45,5 @@ pub fn env_observe(
     let arguments =
         EnvObserveArgs { buffers: all.map(View::ptr), shape, envs: envs as u32, markets, reserved: 0 };
     let teams = envs.div_ceil(TEAM_ENVS);
-    Ok(launch(&tree::ENV_OBSERVE, dtype, (teams, members), &arguments, &all[..6], &[out]))
+    launch(&tree::ENV_OBSERVE, dtype, (teams, members), &arguments, &all[..6], &[out])
 }

@@ -84,7 +84,7 @@ pub fn env_step_greedy<'a>(
     let check = Check::new(tree::ENV_STEP_GREEDY.name, members);
     let (arguments, [reads, writes]) = x.greedy_arguments(&check, exploration, chosen)?;
     let teams = x.env.rows.div_ceil(TEAM_ENVS);
-    Ok(launch(&tree::ENV_STEP_GREEDY, dtype, (teams, members), &arguments, &reads, &writes))
+    launch(&tree::ENV_STEP_GREEDY, dtype, (teams, members), &arguments, &reads, &writes)
 }
 
 fn step(
@@ -95,7 +95,7 @@ fn step(
 ) -> Result<Launch, KernelError> {
     let (arguments, [reads, writes]) = x.arguments(&Check::new(kernel.name, members))?;
     let teams = x.env.rows.div_ceil(TEAM_ENVS);
-    Ok(launch(kernel, dtype, (teams, members), &arguments, &reads, &writes))
+    launch(kernel, dtype, (teams, members), &arguments, &reads, &writes)
 }
 
 impl<'a> EnvStep<'a> {
@@ -110,7 +110,6 @@ impl<'a> EnvStep<'a> {
         check.view(exploration, Element::of::<Exploration>(), 1, 1)?;
         check.view(chosen, Element::U8, self.env.rows, 3)?;
         check.dense(chosen)?;
-        check.owned(chosen)?;
         let arguments = EnvStepGreedyArgs { step, exploration: exploration.ptr(), chosen: chosen.ptr() };
         Ok((arguments, [[&reads[..], &[exploration]].concat(), [&writes[..], &[chosen]].concat()]))
     }
@@ -134,9 +133,6 @@ impl<'a> EnvStep<'a> {
             check.dense(view)?;
         }
         let written = [x.env, x.ring, x.tally];
-        for view in written {
-            check.owned(view)?;
-        }
         let arguments = EnvStepArgs {
             buffers: all.map(View::ptr),
             envs: envs as u32,

@@ -54,7 +54,6 @@ pub fn dqn_act(members: usize, shape: &DqnShape, x: &DqnAct<'_>) -> Result<Launc
     check.view(x.x, REAL, rows, shape.inputs)?;
     check.view(x.mean, REAL, mean_rows(&shape.head), shape.stream)?;
     check.view(x.greedy, Element::U8, rows, shape.head.actions.len())?;
-    check.owned(x.greedy)?;
     let mapped: Vec<&View> = x.online.weights.into_iter().chain([x.x, x.mean]).collect();
     for v in &mapped {
         check_mapped(&check, members, v)?;
@@ -75,7 +74,7 @@ pub fn dqn_act(members: usize, shape: &DqnShape, x: &DqnAct<'_>) -> Result<Launc
     };
     let mut reads = x.online.views();
     reads.extend([x.x, x.mean]);
-    let mut out = launch(&tree::DQN_ACT, DType::Bf16, (blocks, members), &args, &reads, &[x.greedy]);
+    let mut out = launch(&tree::DQN_ACT, DType::Bf16, (blocks, members), &args, &reads, &[x.greedy])?;
     out.defines = shape.defines();
     out.defines.extend([("DQN_GROUPS", groups as u32), ("DQN_ROLES", 1)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();

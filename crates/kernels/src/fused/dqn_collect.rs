@@ -107,7 +107,7 @@ pub fn dqn_collect(members: usize, shape: &DqnShape, x: &DqnCollect<'_>) -> Resu
     let mut reads = x.online.views();
     reads.extend([x.mean, x.features]);
     reads.extend(stepping);
-    let mut out = launch(&tree::DQN_COLLECT, DType::Bf16, (blocks, members), &args, &reads, &written);
+    let mut out = launch(&tree::DQN_COLLECT, DType::Bf16, (blocks, members), &args, &reads, &written)?;
     out.defines = shape.defines();
     out.defines.extend([("DQN_GROUPS", 1), ("DQN_ROLES", 1)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();

@@ -41,7 +41,6 @@ pub fn dqn_mean(
     }
     check.view(mean, real, mean_rows(shape), w.cols)?;
     check.dense(mean)?;
-    check.owned(mean)?;
     let mut actions = [0; 4];
     for (a, n) in actions.iter_mut().zip(&shape.actions) {
         *a = *n as i32;
@@ -56,6 +55,6 @@ pub fn dqn_mean(
         actions,
     };
     let teams = (2 * shape.actions.len() * unit_packs).div_ceil(256);
-    let mean = launch(&tree::DQN_MEAN, dtype, (teams, members), &args, &[w, target], &[mean]);
+    let mean = launch(&tree::DQN_MEAN, dtype, (teams, members), &args, &[w, target], &[mean])?;
     Ok(Launch { beside: true, ..mean })
 }

@@ -139,7 +139,8 @@ pub fn dqn_mma_rows(
     };
     let (reads, writes) = x.touched();
     let rows = block_rows(dtype, batch, members);
-    let mut out = launch(&tree::DQN_MMA_ROWS, dtype, (batch.div_ceil(rows), members), &args, &reads, &writes);
+    let mut out =
+        launch(&tree::DQN_MMA_ROWS, dtype, (batch.div_ceil(rows), members), &args, &reads, &writes)?;
     out.defines = shape.defines();
     out.defines.push(("DQN_ROWS", rows as u32));
     Ok(out)

@@ -107,7 +107,7 @@ pub fn dqn_mma_weights(
         ld_head,
     };
     let (reads, writes) = x.touched();
-    let mut out = launch(&tree::DQN_MMA_WEIGHTS, dtype, (blocks, members), &args, &reads, &writes);
+    let mut out = launch(&tree::DQN_MMA_WEIGHTS, dtype, (blocks, members), &args, &reads, &writes)?;
     out.defines = shape.defines();
     Ok(out)
 }

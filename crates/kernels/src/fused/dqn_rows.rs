@@ -62,15 +62,11 @@ impl DqnRows<'_> {
         for of in [self.activations, self.gradients] {
             for (v, cols) in of.into_iter().zip(shape.layers()) {
                 check.view(v, real, batch, cols)?;
-                check.owned(v)?;
             }
         }
         check.view(self.head_gradient, real, batch, streams * GRADIENT_COLUMNS)?;
-        check.owned(self.head_gradient)?;
         check.view(self.row_loss, real, 1, batch)?;
-        check.view(self.total, Element::of::<LossTotal>(), 1, 1)?;
-        check.owned(self.row_loss)?;
-        check.owned(self.total)
+        check.view(self.total, Element::of::<LossTotal>(), 1, 1)
     }
 
     /// What the kernels read and what they write.
@@ -178,7 +174,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
     };
     let (reads, writes) = x.touched();
     let teams = tiles.div_ceil(groups) * roles;
-    let mut out = launch(&tree::DQN_ROWS, DType::Bf16, (teams, members), &args, &reads, &writes);
+    let mut out = launch(&tree::DQN_ROWS, DType::Bf16, (teams, members), &args, &reads, &writes)?;
     out.defines = shape.defines();
     out.defines.extend([("DQN_GROUPS", groups as u32), ("DQN_ROLES", roles as u32)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();

@@ -45,11 +45,7 @@ impl DqnWeights<'_> {
             }
         }
         check.view(self.head_gradient, real, batch, streams * GRADIENT_COLUMNS)?;
-        check.view(self.norm, Element::U64, 1, partials)?;
-        for v in self.net.views() {
-            check.owned(v)?;
-        }
-        check.owned(self.norm)
+        check.view(self.norm, Element::U64, 1, partials)
     }
 
     /// What the kernels read and what they write.
@@ -178,7 +174,7 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
     let split = split_of(batch);
     let parts = parts_of(shape, members, split);
     let blocks = tasks(shape, parts) * split;
-    let mut out = launch(&tree::DQN_WEIGHTS, DType::Bf16, (blocks, members), &args, &reads, &writes);
+    let mut out = launch(&tree::DQN_WEIGHTS, DType::Bf16, (blocks, members), &args, &reads, &writes)?;
     out.defines = shape.defines();
     out.defines.extend([("DQN_PARTS", parts as u32), ("DQN_SPLIT", split as u32)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();

@@ -46,7 +46,7 @@ pub fn bias_forward(
         relu: relu.into(),
         reserved: 0,
     };
-    Ok(launch(&tree::BIAS_FORWARD, dtype, (x.rows, members), &args, &[x, b], &[y]))
+    launch(&tree::BIAS_FORWARD, dtype, (x.rows, members), &args, &[x, b], &[y])
 }
 
 #[repr(C)]
@@ -98,7 +98,7 @@ pub fn bias_backward(
     };
     let teams = part.rows * dy.cols.div_ceil(COLUMNS_PER_TEAM);
     let writes: &[&View] = if relu.is_some() { &[dz, part] } else { &[part] };
-    Ok(launch(&tree::BIAS_BACKWARD, dtype, (teams, members), &args, &[dy, y], writes))
+    launch(&tree::BIAS_BACKWARD, dtype, (teams, members), &args, &[dy, y], writes)
 }
 
 #[repr(C)]
@@ -129,5 +129,5 @@ pub fn column_sum(dtype: DType, members: usize, x: &View, out: &View) -> Result<
         ld: x.ld as i32,
         reserved: 0,
     };
-    Ok(launch(&tree::COLUMN_SUM, dtype, (x.cols.div_ceil(COLUMNS_PER_TEAM), members), &args, &[x], &[out]))
+    launch(&tree::COLUMN_SUM, dtype, (x.cols.div_ceil(COLUMNS_PER_TEAM), members), &args, &[x], &[out])
 }

@@ -52,7 +52,7 @@ pub fn sum(dtype: DType, members: usize, x: &[&View], y: &View) -> Result<Launch
         *p = v.ptr();
     }
     let args = SumArgs { x: ptrs, y: y.ptr(), count: x.len() as i32, packs: packs as i32 };
-    Ok(launch(&tree::SUM, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, x, &[y]))
+    launch(&tree::SUM, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, x, &[y])
 }
 
 #[repr(C)]
@@ -77,7 +77,7 @@ pub fn activate(
 ) -> Result<Launch, KernelError> {
     let packs = packs(&Check::new("activate", members), dtype, &[x, y])?;
     let args = ActivateArgs { x: x.ptr(), y: y.ptr(), kind: f as i32, packs: packs as i32 };
-    Ok(launch(&tree::ACTIVATE, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, &[x], &[y]))
+    launch(&tree::ACTIVATE, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, &[x], &[y])
 }
 
 #[repr(C)]
@@ -103,12 +103,5 @@ pub fn activate_backward(
     let packs = packs(&Check::new("activate_backward", members), dtype, &[dy, y, dx])?;
     let args =
         ActivateBackwardArgs { dy: dy.ptr(), y: y.ptr(), dx: dx.ptr(), kind: f as i32, packs: packs as i32 };
-    Ok(launch(
-        &tree::ACTIVATE_BACKWARD,
-        dtype,
-        (packs.div_ceil(PACKS_PER_TEAM), members),
-        &args,
-        &[dy, y],
-        &[dx],
-    ))
+    launch(&tree::ACTIVATE_BACKWARD, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, &[dy, y], &[dx])
 }

@@ -64,6 +64,7 @@ fn args(x: &LayerNorm<'_>, rows: usize) -> LayerNormArgs {
 fn check_rows(check: &Check, dtype: DType, x: &LayerNorm<'_>, others: &[&View]) -> Result<(), KernelError> {
     let (rows, n) = (others[0].rows, x.x.cols);
     check.that(n <= MOST_COLUMNS, || format!("{n} columns, at most {MOST_COLUMNS}"))?;
+    check.that(rows <= x.x.rows, || format!("{} has {} rows, fewer than {rows}", x.x.name, x.x.rows))?;
     check.view(x.gain, Element::Real(dtype), 1, n)?;
     check.view(&x.x.slice_rows(0, rows), Element::Real(dtype), rows, n)?;
     for v in others {
@@ -88,7 +89,7 @@ pub fn layer_norm_forward(
     check.view(bias, Element::Real(dtype), 1, x.x.cols)?;
     let args = LayerNormArgs { bias: bias.ptr(), y: y.ptr(), ..args(x, y.rows) };
     let mut out =
-        launch(&tree::LAYER_NORM_FORWARD, dtype, (y.rows, members), &args, &[x.x, x.gain, bias], &[y]);
+        launch(&tree::LAYER_NORM_FORWARD, dtype, (y.rows, members), &args, &[x.x, x.gain, bias], &[y])?;
     compile_bound(&mut out, x.x.cols);
     Ok(out)
 }
@@ -126,7 +127,7 @@ pub fn layer_norm_backward(
         &args,
         &[x.x, x.gain, dy],
         &[dx, part_gain, part_bias],
-    );
+    )?;
     compile_bound(&mut out, x.x.cols);
     Ok(out)
 }

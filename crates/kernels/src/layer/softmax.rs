@@ -50,7 +50,7 @@ pub fn softmax_forward(
         ld: x.ld as i32,
         log: log.into(),
     };
-    let mut out = launch(&tree::SOFTMAX_FORWARD, dtype, (x.rows, members), &args, &[x], &[y]);
+    let mut out = launch(&tree::SOFTMAX_FORWARD, dtype, (x.rows, members), &args, &[x], &[y])?;
     out.defines.push(("SM_N", x.cols.next_multiple_of(256) as u32));
     Ok(out)
 }
@@ -75,7 +75,7 @@ pub fn softmax_backward(
         ld: dy.ld as i32,
         log: log.into(),
     };
-    let mut out = launch(&tree::SOFTMAX_BACKWARD, dtype, (dy.rows, members), &args, &[dy, y], &[dx]);
+    let mut out = launch(&tree::SOFTMAX_BACKWARD, dtype, (dy.rows, members), &args, &[dy, y], &[dx])?;
     out.defines.push(("SM_N", dy.cols.next_multiple_of(256) as u32));
     Ok(out)
 }

@@ -200,7 +200,7 @@ pub struct HeadLoss<'a> {
     pub outcome: &'a View,
     /// Gradient of the logits, `[B, units * unit_ld]`.
     pub d_logits: &'a View,
-    /// Loss of each row, `[B, 1]`.
+    /// Loss of each row, `[1, B]`.
     pub row_loss: &'a View,
     /// [`LossTotal`] per member, added to.
     pub total: &'a View,
@@ -293,7 +293,7 @@ pub fn head_loss(
     reads.extend(x.target.views());
     reads.extend([x.actions, x.outcome, x.total]);
     let teams = batch.div_ceil(ROWS_PER_TEAM);
-    let mut out = launch(kernel, dtype, (teams, members), &args, &reads, &[x.d_logits, x.row_loss, x.total]);
+    let mut out = launch(kernel, dtype, (teams, members), &args, &reads, &[x.d_logits, x.row_loss, x.total])?;
     shape.bound(&mut out, x.portable);
     Ok(out)
 }
@@ -355,7 +355,7 @@ pub fn head_act(
         (HeadInput::Logits(_), true) => &tree::LOGITS_HEAD_GAPS,
     };
     let teams = rows.div_ceil(ROWS_PER_TEAM);
-    let mut out = launch(kernel, dtype, (teams, members), &args, &input.views(), &[q, greedy]);
+    let mut out = launch(kernel, dtype, (teams, members), &args, &input.views(), &[q, greedy])?;
     shape.bound(&mut out, false);
     Ok(out)
 }

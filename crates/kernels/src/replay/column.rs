@@ -91,12 +91,12 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
         ld: x.state.ld as i32,
         branches: branches as i32,
     };
-    Ok(launch(
+    launch(
         &tree::COLUMN_GATHER,
         dtype,
         (batch, members),
         &args,
         &[x.state, x.actions, x.outcome, x.counters, x.hyper],
         &[x.index, x.x, x.batch_actions, x.batch_outcome],
-    ))
+    )
 }

@@ -90,5 +90,5 @@ pub fn maths(
         scalar: scalar.into(),
         reserved: 0,
     };
-    Ok(launch(&tree::MATHS, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, &[x], &[y]))
+    launch(&tree::MATHS, dtype, (packs.div_ceil(PACKS_PER_TEAM), members), &args, &[x], &[y])
 }

@@ -28,7 +28,6 @@ pub fn schedule(
     check.view(hyper, Element::of::<Hyper>(), 1, 1)?;
     check.view(steps, Element::U64, 1, steps.cols)?;
     check.view(rate, Element::Real(dtype), 1, steps.cols)?;
-    check.owned(rate)?;
     let args = ScheduleArgs {
         hyper: hyper.ptr(),
         steps: steps.ptr(),
@@ -36,5 +35,5 @@ pub fn schedule(
         count: steps.cols as i32,
         reserved: 0,
     };
-    Ok(launch(&tree::SCHEDULE, dtype, (1, members), &args, &[hyper, steps], &[rate]))
+    launch(&tree::SCHEDULE, dtype, (1, members), &args, &[hyper, steps], &[rate])
 }
