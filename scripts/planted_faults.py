@@ -1,10 +1,11 @@
 """Plants faults of others in the trade physics, one at a time, and runs the tests that should see each.
 
     python scripts/planted_faults.py [WORK [WORDS]]
+    python scripts/planted_faults.py --check
 
-Works in a copy of the tree below WORK (a new temporary folder if left out), never in this one. WORDS
-chooses the faults whose name holds them. Each fault is one edit of a
-kernel header, so that a run takes some minutes: the host's builds of the kernels are made again for each. Prints a line for
+The second only looks whether every fault still has its place in the tree; CI does. The first works in a copy of the tree below
+WORK (a new temporary folder if left out), never in this one. WORDS chooses the faults whose name holds them. Each fault is one edit
+of a kernel header, so that a run takes some minutes: the host's builds of the kernels are made again for each. Prints a line for
 each fault with the tests that failed; exits with 1 if a fault goes unseen. docs/faults.md has the table of all faults.
 """
 
@@ -31,8 +32,8 @@ FAULTS = [
     ("stop filled at its price through a gap", "market/step.cuh",
      "const i64 met = is_long ? smaller(level, p[OPEN]) : larger(level, p[OPEN]);", "const i64 met = level;", MARKET),
     ("order filled while there is no data", "market/fill.cuh",
-     "const i64 capacity = mul_div(volume, r.cap_e4, 10000, DOWN);",
-     "const i64 capacity = volume ? mul_div(volume, r.cap_e4, 10000, DOWN) : lots;", MARKET),
+     "const i64 capacity = mul_div_by<10000>(volume, r.cap_e4, DOWN);",
+     "const i64 capacity = volume ? mul_div_by<10000>(volume, r.cap_e4, DOWN) : lots;", MARKET),
     ("action dropped when a stop fires", "market/step.cuh",
      "} else if (exited && (out.target == 0 || (out.target < 0) == (old < 0))) {", "} else if (exited) {", MARKET),
     ("an exit order escaping the stop", "market/step.cuh",
@@ -41,7 +42,7 @@ FAULTS = [
     ("a phantom short after stop and exit both fill", "market/step.cuh",
      "  if (!hit && late && !adds) {", "  if (late && !adds) {", MARKET),
     ("different actions giving the same equity", "market/order.cuh",
-     "absolute(e4) * (i64)r.leverage_e4, 40000, DOWN)", "(e4 ? 4 : 0) * (i64)r.leverage_e4, 40000, DOWN)", MARKET),
+     "absolute(e4) * (i64)r.leverage_e4, DOWN)", "(e4 ? 4 : 0) * (i64)r.leverage_e4, DOWN)", MARKET),
     ("shorts that earn nothing", "market/account.cuh",
      "  return a.cash + (a.position * price - a.basis) * r.tv;",
      "  return a.cash + (a.position > 0 ? (a.position * price - a.basis) * r.tv : 0);", MARKET),
@@ -52,23 +53,35 @@ FAULTS = [
     ("a position carried over a session's close", "market/step.cuh",
      "  if (ends_session(bar)) close_out(r, a, bar, FILL_SESSION, rec);\n", "", MARKET),
     ("unlimited size", "market/fill.cuh",
-     "const i64 capacity = mul_div(volume, r.cap_e4, 10000, DOWN);", "const i64 capacity = (i64)1 << 31;", MARKET),
+     "const i64 capacity = mul_div_by<10000>(volume, r.cap_e4, DOWN);", "const i64 capacity = (i64)1 << 31;", MARKET),
     ("seed ignored, all environments replay one path", "env/environment.cuh",
      "below(draw(m.seed, s.episode, 0, EPISODE, e).x, fits)", "below(draw(1, s.episode, 0, EPISODE, 0).x, fits)", ENV),
-    ("data end treated as ruin", "env/env_step.cu",
+    ("data end treated as ruin", "env/stepping.cuh",
      "(s.bar == s.end ? TRUNCATED : 0)", "(s.bar == s.end ? TERMINATED : 0)", ENV),
     ("recorded value of the previous bar", "market/ledger.cuh",
      "row = LedgerRow{o.before, o.after, rec", "row = LedgerRow{o.before, o.before, rec", MARKET),
     ("float money flipping a liquidation", "market/account.cuh",
      "mul_div(a.basis * r.tv - a.cash, ONE_E7,", "mul_div((i64)(float)(a.basis * r.tv - a.cash), ONE_E7,", MARKET),
-    ("the final observation replaced by the reset's", "env/env_step.cu",
-     "      begin_episode(who, r, a.context.of(t.member), e, s);\n    }",
-     "      begin_episode(who, r, a.context.of(t.member), e, s);\n"
-     "      a.ring.of(t.member)[(s.step - 1) % a.rows * a.envs + e].after = summarise(r, s.account, bar);\n    }", ENV),
+    ("the final observation replaced by the reset's", "env/stepping.cuh",
+     "    begin_episode(who, r, a.context.of(member), e, s);\n  }",
+     "    begin_episode(who, r, a.context.of(member), e, s);\n"
+     "    a.ring.of(member)[(s.step - 1) % a.rows * a.envs + e].after = summarise(r, s.account, bar);\n  }", ENV),
 ]
 
 
+def check():
+    """Every fault has one place in the tree, where it can be planted."""
+    texts = [(name, file, (ROOT / CU / file).read_text().count(right)) for name, file, right, _, _ in FAULTS]
+    lost = [f"{name}: {count} places for it in {file}, not one" for name, file, count in texts if count != 1]
+    if lost:
+        sys.exit("\n".join(lost))
+
+
 def main():
+    check()
+    if sys.argv[1:] == ["--check"]:
+        print(f"{len(FAULTS)} faults have their places")
+        return
     work = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
     words = sys.argv[2] if len(sys.argv) > 2 else ""
     chosen = [fault for fault in FAULTS if words in fault[0]]
@@ -89,7 +102,6 @@ def main():
     for name, file, right, wrong, tests in chosen:
         path = tree / CU / file
         text = path.read_text()
-        assert text.count(right) >= 1, f"{name}: {file} has changed"
         path.write_text(text.replace(right, wrong))
         seen = failed(tests)
         path.write_text(text)
@@ -98,4 +110,5 @@ def main():
     sys.exit(1 if unseen else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
