@@ -100,6 +100,16 @@ impl Failure {
         }
     }
 
+    /// The same of a check that prints as it goes: where nobody reads it any more it has not been done, and must not look as if.
+    pub(crate) fn of_check(self) -> Self {
+        match self {
+            Failure::ReaderLeft => {
+                Failure::Check("nobody read the check to its end, so it was not finished".into())
+            }
+            other => other,
+        }
+    }
+
     /// A file that can't be read or written.
     pub(crate) fn file(doing: &str, path: &std::path::Path, e: &io::Error) -> Self {
         Failure::Unusable(format!("can't {doing} {}: {e}", path.display()))

@@ -439,7 +439,7 @@ fn a_case_that_does_not_exist_is_no_success() {
     foxhunt(folder.path(), "device --device cpu --check --only softmax").works();
 }
 
-/// `| head -1` closes standard output early; a run's files are whole all the same.
+/// `| head -1` closes standard output early; a run's files are whole all the same. A check that was left has not been done.
 #[test]
 fn a_reader_that_leaves_is_no_failure() {
     let (folder, run) = finished();
@@ -449,7 +449,6 @@ fn a_reader_that_leaves_is_no_failure() {
          eurusd.csv --out again",
         "data inspect",
         "device --device cpu",
-        "device --device cpu --check --only softmax",
         "backtest run --device cpu --out b",
         "--help",
     ] {
@@ -465,6 +464,13 @@ fn a_reader_that_leaves_is_no_failure() {
         assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""), "{args}");
     }
     common::assert_same(&folder.path().join("again"), &want, "nobody read");
+    let mut child = command(folder.path());
+    child.args(["device", "--device", "cpu", "--check", "--only", "softmax"]);
+    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && err.contains("was not finished"), "{err}");
     // Nor is one that leaves standard error.
     let mut child =
         command(folder.path()).args(["train", "--data", "none.csv"]).stderr(Stdio::piped()).spawn().unwrap();

@@ -50,7 +50,7 @@ pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
     for library in Device::libraries() {
         say!("library         {library}")?;
     }
-    if args.check { check(&device, args.only.as_deref()) } else { Ok(()) }
+    if args.check { check(&device, args.only.as_deref()).map_err(Failure::of_check) } else { Ok(()) }
 }
 
 /// Memory of the training of `run` on `device`, which may be another than the run's.

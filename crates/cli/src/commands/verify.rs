@@ -157,7 +157,7 @@ pub(crate) fn run(command: &VerifyCommand) -> Result<(), Failure> {
             let report = learn(&s.device, s.dtype, &s.config, s.bars)?;
             verdict("verify learn", &report, report.passed())
         }
-        VerifyCommand::Known(args) => args.run(),
+        VerifyCommand::Known(args) => args.run().map_err(Failure::of_check),
         VerifyCommand::Money(args) => {
             let s = args.setting()?;
             let report = money(&s.device, s.dtype, &s.config, &s.bars)?;
