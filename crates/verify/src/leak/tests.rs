@@ -1,7 +1,7 @@
 use super::*;
 use foxhunt_data::ExtraColumn;
 use foxhunt_features::{FeatureSet, Normaliser};
-use foxhunt_train::Size;
+use foxhunt_train::{Cost, Size};
 
 fn check(prepare: impl Fn(Bars, &Config) -> Result<Market, VerifyError>) -> LeakReport {
     let config = Config::of(Size::Small);
@@ -33,6 +33,45 @@ fn the_sample_does_not_leak() {
         assert_eq!(report.cuts.len(), CUTS);
         assert!(report.cuts.iter().all(|c| c.features % 75 == 0), "of all features");
     }
+}
+
+/// Under such fees every account is ruined long before the second moment: only those that begin near it tell of it.
+#[test]
+fn accounts_that_were_ruined_before_a_moment_hide_nothing() {
+    let mut config = Config::of(Size::Small);
+    (config.market.taker_fee_bp, config.market.maker_fee_bp) = (Cost::Bp(30.0), Cost::Bp(30.0));
+    let bars = foxhunt_data::sample();
+    let market = Market::prepare(bars.clone(), &config).unwrap();
+    let rows = market.splits.validation.start..market.splits.test.end;
+    let (first, window) = (rows.start, TestWindow { name: "held out".into(), rows });
+    let actions = throws(config.seed, window.decisions());
+    let backtest = Backtest::new(&Device::cpu(), DType::F32, &config, &market, window).unwrap();
+    let dice = backtest.strategy(&Strategy::scripted("dice", actions)).unwrap();
+    let agents = Agents::fresh(&config);
+    let report = leak(&Device::cpu(), DType::F32, &config, &bars, &agents).unwrap();
+    assert!(
+        (dice.bars.last().unwrap().bar as usize) < report.cuts[1].row,
+        "ruined at {:?}",
+        dice.bars.last()
+    );
+    assert!(report.passed(), "{report}");
+    // Two agents and the dice, at the cut's own row and the decisions before it.
+    let near = |cut: &Cut| 3 * (cut.row - first).min(NEAR);
+    assert!(report.cuts.iter().all(|c| c.accounts >= near(c) && c.fills >= NEAR / 2), "{report}");
+}
+
+#[test]
+fn what_could_not_be_compared_is_not_called_a_leak() {
+    let cut = |fills| Cut { row: 9, time_ns: 0, features: 10, accounts: 1, fills, found: Vec::new() };
+    let report = |cuts| LeakReport { instrument: "X".into(), train: 0..5, stated: Vec::new(), cuts };
+    assert!(report(vec![cut(1)]).passed());
+    let half = report(vec![cut(1), cut(0)]);
+    assert!(!half.passed());
+    let text = half.to_string();
+    assert!(
+        text.contains("too little to compare") && text.ends_with("NOT SHOWN") && !text.contains("FAILED"),
+        "{text}"
+    );
 }
 
 /// Columns of the file change after the moment like all else; one that is filled from the next value is found.
