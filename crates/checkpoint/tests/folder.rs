@@ -58,6 +58,10 @@ fn a_run_from_start_to_finish() {
     let (runtime, net) = population(DType::F32, &[8, 9], 0.0);
     assert_eq!(resumed.load_state(&runtime, &[net.target, net.m, net.v]).unwrap(), json!({ "epoch": 2 }));
     assert!(resumed.load_weights(5).unwrap().get("w_s1").is_some());
+    // A file that the save does not name is none of its members, whatever it holds.
+    fs::copy(resumed.weights_path(5), resumed.weights_path(6)).unwrap();
+    refused(resumed.load_weights(6).map(|_| ()), &["holds no weights of member 6"]);
+    fs::remove_file(resumed.weights_path(6)).unwrap();
     assert_eq!(fs::read_to_string(path.join("metrics.jsonl")).unwrap(), "{\"epoch\":1}\n{\"epoch\":2}\n");
     run.set_retention(Retention { states: 1, weights: Some(2) });
     save(&mut run, 3, true);

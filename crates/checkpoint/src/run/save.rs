@@ -80,14 +80,16 @@ impl Save {
     /// A member's weights, if their file is as it was written.
     ///
     /// # Errors
-    /// A file that has changed, or as [`load_weights`](crate::load_weights).
+    /// A member that is not among [`Save::members`], a file that has changed, or as [`load_weights`](crate::load_weights).
     pub fn load_weights(&self, member_id: u64) -> Result<crate::NamedTensors> {
         let path = self.weights_path(member_id);
+        let Some(mark) = self.files.get(&weights_name(member_id)) else {
+            let what = format!("this save holds no weights of member {member_id}");
+            return Err(CheckpointError::file(&self.folder, what, "name one of its members"));
+        };
         // Read once: what is looked at is what is used.
         let bytes = fs::read(&path).map_err(|e| CheckpointError::io("read", &path, e))?;
-        if let Some(mark) = self.files.get(&weights_name(member_id))
-            && Digest::of(&bytes).mark() != *mark
-        {
+        if Digest::of(&bytes).mark() != *mark {
             let what = "these weights are not as they were written";
             return Err(CheckpointError::file(&path, what, "restore the file from a copy, or train again"));
         }

@@ -6,7 +6,7 @@ use foxhunt_checkpoint::{Unsealed, seal, unseal};
 use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::Device;
-use foxhunt_train::Config;
+use foxhunt_train::{Config, Trainer};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -32,6 +32,9 @@ pub(crate) struct Setting {
     /// The same of each instrument, where several are listed: then the three above are their names, nothing and all bars.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) markets: Vec<MarketSetting>,
+    /// The algorithm of each matrix product of training, which decides its bits; nothing on a CPU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) products: Vec<String>,
 }
 
 /// What one of several instruments was read from.
@@ -49,8 +52,9 @@ pub(crate) struct MarketSetting {
 }
 
 impl Setting {
-    /// `bars` are those of each instrument of `config`, in its order.
-    pub(crate) fn new(device: &Device, dtype: DType, config: &Config, bars: &[Bars]) -> Self {
+    /// `bars` are those of each instrument of `config`, in its order; `trainer` trains on them in `dtype`.
+    pub(crate) fn new(trainer: &Trainer, dtype: DType, config: &Config, bars: &[Bars]) -> Self {
+        let device = trainer.runtime().device();
         let one = |(market, bars): (usize, &Bars)| MarketSetting {
             name: config.market_name(market).unwrap_or_default().to_owned(),
             data: file_name(&bars.source.path).to_owned(),
@@ -76,6 +80,7 @@ impl Setting {
             data_sha256,
             bars: bars.iter().map(Bars::len).sum(),
             markets,
+            products: trainer.runtime().gemm_record(),
         }
     }
 
@@ -106,6 +111,15 @@ impl Setting {
         self.dtype.parse()
     }
 
+    /// What is to be told where matrix products are now made in another way than when the run was begun: by another library, say.
+    pub(crate) fn other_products(&self, now: &[String]) -> Option<String> {
+        let known = !self.products.is_empty() && !now.is_empty();
+        let (then, now) = self.products.iter().zip(now).find(|(then, now)| known && then != now)?;
+        Some(format!(
+            "matrix products are not made as when the run was begun (\"{then}\" is now \"{now}\"): it goes on, but not bit for bit"
+        ))
+    }
+
     /// Refuses bars that are not those that the run was begun on, of the instrument with this name where several are listed.
     pub(crate) fn check(&self, market: Option<&str>, bars: &Bars) -> Result<(), Failure> {
         let own = self.markets.iter().find(|m| Some(m.name.as_str()) == market);
@@ -131,4 +145,42 @@ pub(crate) fn device_name(device: &Device) -> String {
 
 fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_recorded_where_there_is_a_choice() {
+        let setting = |products: &[&str]| Setting {
+            program: "foxhunt".into(),
+            device: "NVIDIA H200".into(),
+            dtype: "bf16".into(),
+            data: "a.csv".into(),
+            data_sha256: "00".into(),
+            bars: 9,
+            markets: Vec::new(),
+            products: products.iter().map(|p| (*p).to_owned()).collect(),
+        };
+        let (none, some) =
+            (setting(&[]), setting(&["learn: online.z1: algo 66", "learn: target.z1: algo 67"]));
+        let folder = tempfile::tempdir().unwrap();
+        for (setting, named) in [(&none, false), (&some, true)] {
+            setting.write(folder.path()).unwrap();
+            let text = std::fs::read_to_string(folder.path().join(SETTING)).unwrap();
+            assert_eq!(text.contains("products"), named, "{text}");
+            assert_eq!(Setting::read(folder.path()).unwrap().as_ref(), Some(setting));
+        }
+        let mut now = some.products.clone();
+        assert_eq!(some.other_products(&now), None);
+        now[1] = "learn: target.z1: algo 7".into();
+        let told = some.other_products(&now).unwrap();
+        assert!(
+            told.contains("algo 67") && told.contains("algo 7\"") && told.ends_with("not bit for bit"),
+            "{told}"
+        );
+        // On a CPU, or begun on one: what is another device is told elsewhere.
+        assert_eq!((some.other_products(&[]), none.other_products(&now)), (None, None));
+    }
 }

@@ -194,7 +194,7 @@ impl Session {
         }
         let trainer = Trainer::on(&device, dtype, &config, &markets)?;
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
-        Setting::new(&device, dtype, &config, &bars).write(folder.path())?;
+        Setting::new(&trainer, dtype, &config, &bars).write(folder.path())?;
         let events = Events::open(folder.path(), &[])?;
         Ok(Session { folder, config, markets, device, dtype, trainer, events })
     }
@@ -223,13 +223,9 @@ impl Session {
             (Some(saved), _) => saved,
             (None, _) => args.dtype.on(&device),
         };
-        // Stopped between the folder and its setting: the run begins only now.
-        if setting.is_none() {
-            if resumable.is_some() {
-                let what = format!("{} is missing: restore it from a copy", path.join(SETTING).display());
-                return Err(Failure::Unusable(what));
-            }
-            Setting::new(&device, dtype, &config, &bars).write(path)?;
+        if setting.is_none() && resumable.is_some() {
+            let what = format!("{} is missing: restore it from a copy", path.join(SETTING).display());
+            return Err(Failure::Unusable(what));
         }
         if let Some(newest) = &resumable {
             // Told now, not after all remaining epochs.
@@ -246,6 +242,15 @@ impl Session {
             }
         }
         let mut trainer = Trainer::on(&device, dtype, &config, &markets)?;
+        match &setting {
+            // Stopped between the folder and its setting: the run begins only now.
+            None => Setting::new(&trainer, dtype, &config, &bars).write(path)?,
+            Some(own) => {
+                if let Some(other) = own.other_products(&trainer.runtime().gemm_record()) {
+                    note!("note: {other}");
+                }
+            }
+        }
         if let (Some(save), Some(host)) = (resumable, host) {
             if let Some(other) = saved_elsewhere(&host, &device_name(&device)) {
                 note!("note: {other}");

@@ -213,6 +213,20 @@ mod tests {
         }
     }
 
+    /// F32 bits in a tensor of integers would be other numbers.
+    #[test]
+    fn integers_are_not_written_as_reals() {
+        let mut plan = Plan::new(DType::F32, 2);
+        let (counts, x) = (plan.buffer("counts", Element::U32, 1, 3), plan.real_buffer("x", 1, 3));
+        let runtime = plan.compile(&Device::cpu(), Options::default()).unwrap();
+        runtime.write(x, &[1.0; 6]).unwrap();
+        let told = [runtime.write(counts, &[1.0; 6]).err(), runtime.read(counts).err()];
+        for error in told.map(|e| e.unwrap().to_string()) {
+            assert_eq!(error, "transfer: counts holds U32 and no real numbers");
+        }
+        assert!(runtime.gemm_record().is_empty(), "on a CPU there is nothing to choose");
+    }
+
     /// Two members; every byte of the arena is in one line, and the lines are those of the shapes.
     #[test]
     fn purposes_sum_to_the_arena() {

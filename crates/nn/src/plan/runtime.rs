@@ -107,6 +107,15 @@ impl Runtime {
         self.arena.device()
     }
 
+    /// What was chosen for each matrix product of each program, a line each, for a run's record. Nothing on a CPU, where there is
+    /// nothing to choose.
+    pub fn gemm_record(&self) -> Vec<String> {
+        let of = |(name, program): (&String, &Program)| {
+            program.gemm_record().into_iter().map(|line| format!("{name}: {line}")).collect::<Vec<_>>()
+        };
+        self.programs.iter().flat_map(of).collect()
+    }
+
     /// Bytes of the plan's own arena.
     pub fn bytes(&self) -> usize {
         self.arena.bytes()
@@ -133,7 +142,7 @@ impl Runtime {
     /// Padding stays as it is.
     ///
     /// # Errors
-    /// A wrong number of values, or the device's.
+    /// A tensor of integers, a wrong number of values, or the device's.
     pub fn write(&self, t: Tensor, values: &[f32]) -> Result<(), PlanError> {
         let v = self.view(t);
         self.check_len(v, values.len())?;
@@ -142,14 +151,15 @@ impl Runtime {
                 let bits: Vec<u16> = values.iter().map(|x| Bf16::from_f32(*x).to_bits()).collect();
                 self.write_elements(v, &bits)
             }
-            _ => self.write_elements(v, values),
+            Element::Real(DType::F32) => self.write_elements(v, values),
+            _ => Err(not_real(v)),
         }
     }
 
     /// Reads a real tensor as `[members, rows, cols]`.
     ///
     /// # Errors
-    /// The device's.
+    /// A tensor of integers, or the device's.
     pub fn read(&self, t: Tensor) -> Result<Vec<f32>, PlanError> {
         let v = self.view(t);
         match v.element {
@@ -157,7 +167,8 @@ impl Runtime {
                 let bits = self.read_elements::<u16>(v)?;
                 Ok(bits.into_iter().map(|b| Bf16::from_bits(b).to_f32()).collect())
             }
-            _ => self.read_elements::<f32>(v),
+            Element::Real(DType::F32) => self.read_elements::<f32>(v),
+            _ => Err(not_real(v)),
         }
     }
 
@@ -341,6 +352,10 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+fn not_real(v: &View) -> PlanError {
+    PlanError::Shape { op: "transfer", what: format!("{} holds {:?} and no real numbers", v.name, v.element) }
 }
 
 /// Elements from the first of a member's part to its last, padding between rows included.
