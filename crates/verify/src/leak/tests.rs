@@ -45,7 +45,8 @@ fn accounts_that_were_ruined_before_a_moment_hide_nothing() {
     let rows = market.splits.validation.start..market.splits.test.end;
     let (first, window) = (rows.start, TestWindow { name: "held out".into(), rows });
     let actions = throws(config.seed, window.decisions());
-    let backtest = Backtest::new(&Device::cpu(), DType::F32, &config, &market, window).unwrap();
+    let cpu = Device::cpu();
+    let backtest = Backtest::new(&cpu, DType::F32, &config, &market, window).unwrap();
     let dice = backtest.strategy(&Strategy::scripted("dice", actions)).unwrap();
     let agents = Agents::fresh(&config);
     let report = leak(&Device::cpu(), DType::F32, &config, &bars, &agents).unwrap();
