@@ -45,12 +45,19 @@ pub(crate) fn run(args: &DeviceArgs) -> Result<(), Failure> {
     if let Some(run) = &args.memory {
         return memory(run, &device, args.json);
     }
+    if args.check {
+        return show(&device).and_then(|()| check(&device, args.only.as_deref())).map_err(Failure::of_check);
+    }
+    show(&device)
+}
+
+fn show(device: &Device) -> Result<(), Failure> {
     say!("device          {device}")?;
-    say!("training dtype  {}", training_dtype(&device))?;
+    say!("training dtype  {}", training_dtype(device))?;
     for library in Device::libraries() {
         say!("library         {library}")?;
     }
-    if args.check { check(&device, args.only.as_deref()).map_err(Failure::of_check) } else { Ok(()) }
+    Ok(())
 }
 
 /// Memory of the training of `run` on `device`, which may be another than the run's.
