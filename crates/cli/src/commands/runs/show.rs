@@ -44,7 +44,8 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     if ![RUN, CONFIG, METRICS, CHECKPOINTS].iter().any(|name| args.run.join(name).exists()) {
         return Err(Failure::Unusable(run.problems.join("; ")));
     }
-    let changed = run.config.as_ref().map(from_defaults).transpose()?;
+    let dtype = run.setting.as_ref().and_then(|s| s.dtype().ok());
+    let changed = run.config.as_ref().map(|c| from_defaults(c, dtype)).transpose()?;
     if args.json {
         let mut value = as_json(&run);
         if let Some((size, rows)) = &changed {
