@@ -72,6 +72,9 @@ fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
     let weights = want.iter().find(|(name, _)| name.ends_with("member_000001.safetensors")).unwrap().1;
     assert!(holds(weights, "\"w_s1.lo\"") && holds(weights, "\\\"version\\\":2"));
 
+    let shown = foxhunt(folder.path(), "runs show whole").works().out;
+    assert!(shown.contains("bf16 with paired weights") && !shown.contains("learn.weights"), "{shown}");
+
     // The policy reads the high words: the ledger comes out again.
     foxhunt(folder.path(), "backtest whole --device cpu --out again").works();
     for file in ["ledger/bars.parquet", "ledger/fills.parquet"] {

@@ -52,8 +52,8 @@ pub(crate) struct TrainArgs {
     /// How numbers are stored: auto (bf16 on a GPU, f32 on a CPU), bf16 or f32
     #[arg(long, default_value = "auto", value_parser = dtype_offered(), hide_possible_values = true)]
     dtype: DTypeChoice,
-    /// In bf16, weights and targets as pairs of high and low word (paired, and auto if nothing is said) or as one word each
-    /// (plain: half the bytes of weights, 4 to 9 % less time a step); products read the high word
+    /// In bf16, how weights and targets are stored: as pairs of high and low word (auto, paired) or as one word each (plain: half
+    /// the bytes, 4 to 8 % less time a step); products read the high word
     #[arg(long, value_name = "auto|plain|paired", conflicts_with = "resume", hide_possible_values = true,
         value_parser = offered::offered(&["auto", "plain", "paired"], |s: &str| s.parse::<WeightsChoice>()))]
     weights: Option<WeightsChoice>,
