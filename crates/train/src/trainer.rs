@@ -165,8 +165,8 @@ impl Trainer {
         if dtype == DType::F32 && storage.weights == Weights::Paired {
             return Err(TrainError::Config {
                 place: "learn.weights".into(),
-                what: "pairs are of BF16 words, and this run is in F32, which needs none: train in bf16, or leave it \
-                       at auto"
+                what: "pairs are of BF16 words, and this run is in F32, which needs none: train in bf16, or set it to \
+                       auto"
                     .into(),
             });
         }
