@@ -2,7 +2,7 @@ use super::{
     accounts::{self, PLAYS},
     collect, greedy, ledgers, training,
 };
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Weights};
 use foxhunt_device::{Device, Isa};
 use foxhunt_emulator::Hopper;
 use foxhunt_env::{Buffer, Env, EnvMember, Environments, Tally, Transition};
@@ -168,7 +168,8 @@ fn a_training_is_the_same_bytes() {
         }
         Ok(())
     };
-    let found = training::compare_with(&device, &reference, DType::F32, &moment).unwrap().found;
+    let found =
+        training::compare_with(&device, &reference, DType::F32, Weights::Plain, &moment).unwrap().found;
     assert_eq!(found, ["an eager run leaves another q.m: member 1, from byte 40 on"]);
 }
 

@@ -5,7 +5,7 @@ use super::{
     compare::{grouped, verdict},
 };
 use crate::VerifyError;
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Weights};
 use foxhunt_device::Device;
 use foxhunt_train::{Config, Market, Size, Trainer};
 
@@ -18,7 +18,18 @@ const ROUNDS: usize = 2;
 pub(super) type Plant<'a> = &'a dyn Fn(&'static str, &Trainer) -> Result<(), VerifyError>;
 
 pub(super) fn compare(device: &Device, reference: &Device, dtype: DType) -> Result<Compared, VerifyError> {
-    compare_with(device, reference, dtype, &|_, _| Ok(()))
+    let storages: &[Weights] = match dtype {
+        DType::Bf16 => &[Weights::Plain, Weights::Paired],
+        DType::F32 => &[Weights::Plain],
+    };
+    let mut all = Compared { said: String::new(), found: Vec::new() };
+    for weights in storages {
+        let one = compare_with(device, reference, dtype, *weights, &|_, _| Ok(()))?;
+        let gap = if all.said.is_empty() { "" } else { "; " };
+        all.said += &format!("{gap}{}, {}", weights.name(), one.said);
+        all.found.extend(one.found.into_iter().map(|what| format!("{} weights: {what}", weights.name())));
+    }
+    Ok(all)
 }
 
 fn config() -> Config {
@@ -59,9 +70,11 @@ pub(super) fn compare_with(
     device: &Device,
     reference: &Device,
     dtype: DType,
+    weights: Weights,
     plant: Plant<'_>,
 ) -> Result<Compared, VerifyError> {
-    let config = config();
+    let mut config = config();
+    config.learn.weights = weights.into();
     let market = Market::prepare(foxhunt_data::sample(), &config)?;
     let fresh = Trainer::new(device, dtype, &config, &market)?;
     let replayed = train(device, dtype, &config, &market, false)?;
