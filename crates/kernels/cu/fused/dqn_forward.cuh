@@ -223,8 +223,10 @@ template<class Args> struct Forward {
           base[4 * i + c] = value[4 * i + c] - b;
           base[4 * i + 2 + c] = value[4 * i + 2 + c] - b;
         }
-#pragma unroll 1
-      for (int word = 0; word < 2; ++word) unit_forward(base, h);  // - mean
+      start_unit(base, h);  // - mean, its high and its low word
+      start_unit(base, h);
+      settle<0, 2>();
+      pin(base);
       const int n = actions_of(s);
       hooks.begin();
       const auto begin = [&](Atoms& q, int j) {

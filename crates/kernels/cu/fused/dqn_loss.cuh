@@ -61,23 +61,22 @@ FN RowLoss row_loss(const Exponentials& x, const Atoms& l, const float (&m)[2 * 
 // Losses of a warp's rows on their way to a member's total.
 struct LossCount {
   u64 sum;
-  u32 good, bad, edge;
+  u32 rows;  // a byte each: good, bad, beyond the support
   METHOD void add(float x, bool beyond) {
-    if (x < 1e6f) sum += (u64)(x * 4294967296.f), good += 1, edge += beyond;
-    else bad += 1;
+    if (x < 1e6f) sum += (u64)(x * 4294967296.f), rows += 1u + (beyond ? 1u << 16 : 0u);
+    else rows += 1u << 8;
   }
-  // By all lanes of the warp.
+  // By all lanes of the warp, at most 255 rows.
   METHOD void total(LossTotal* t, int lane) {
+#pragma unroll 1
     for (int lanes = 16; lanes; lanes /= 2) {
       sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
-      good += __shfl_xor_sync(0xffffffffu, good, lanes);
-      bad += __shfl_xor_sync(0xffffffffu, bad, lanes);
-      edge += __shfl_xor_sync(0xffffffffu, edge, lanes);
+      rows += __shfl_xor_sync(0xffffffffu, rows, lanes);
     }
     if (lane != 0) return;
     atomic_add(&t->loss_q32, sum);
-    atomic_add(&t->rows, (u64)good);
-    if (bad) atomic_add(&t->bad, (u64)bad);
-    if (edge) atomic_add(&t->edge, (u64)edge);
+    atomic_add(&t->rows, (u64)(rows & 255));
+    if (rows >> 8 & 255) atomic_add(&t->bad, (u64)(rows >> 8 & 255));
+    if (rows >> 16) atomic_add(&t->edge, (u64)(rows >> 16));
   }
 };

@@ -442,7 +442,7 @@ struct Block {
   }
   METHOD void total_loss() const {
     if (!is_team()) return;
-    LossCount count{0, 0, 0, 0};
+    LossCount count{0, 0};
     const float x = loss * a.inv_branches;
     if (quad() == 0 && inside(team_row())) {
       store(a.row_loss.of(member) + first + team_row(), x);

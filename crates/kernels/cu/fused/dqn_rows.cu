@@ -55,7 +55,8 @@ struct Learner : Forward<RowsArgs> {
   METHOD u32 choices_full() const { return shared + OF_BARRIERS + 16 * STAGES + 16 * GROUPS; }
   METHOD u32 targets_full() const { return choices_full() + 8; }
   METHOD u32 bias(Pass pass) const { return shared + OF_BIAS + (pass == TARGET ? BIAS_BYTES : 0); }
-  METHOD u32 atoms_at(int branch, int j) const { return atoms() + branch * BRANCH_ATOMS + warp() * WARP_ATOMS + j * 128 + lane() * 4; }
+  METHOD u32 atoms_offset(int j) const { return warp() * WARP_ATOMS + j * 128 + lane() * 4; }
+  METHOD u32 atoms_at(int branch, int j) const { return atoms() + branch * BRANCH_ATOMS + atoms_offset(j); }
 
   // What a pass does with the actions' distributions: the best, the chosen one's projection, the taken one's loss.
   struct Hooks {
@@ -133,17 +134,12 @@ struct Learner : Forward<RowsArgs> {
     wait_for_remote(choices_full(), 0);
     UNROLL for (int h = 0; h < 2; ++h) choice[h] = get_shared(shared + OF_CHOICES + 8 * thread() + 4 * h);
   }
+  // The distributions are there: `project` puts them there.
   METHOD void send_targets() const {
-    if constexpr (ROLES > 1) {
-      if (role.last != TARGET) return;
-#pragma unroll 1
-      for (int d = 0; d < BRANCHES; ++d)
-        if (role.branches >> d & 1)
-          UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_remote(shared_of_rank(atoms_at(d, j), role.next), get_shared(atoms_at(d, j)));
-      // Two blocks may send: each has a word of its own.
-      put_remote(shared_of_rank(shared + OF_CHOICES + 8 * thread() + (role.branches & 1 ? 0 : 4), role.next), beyond);
-      arrive_remote(shared_of_rank(targets_full(), role.next));
-    }
+    if (ROLES == 1 || role.last != TARGET) return;
+    // Two blocks may send: each has a word of its own.
+    put_remote(shared_of_rank(shared + OF_CHOICES + 8 * thread() + (role.branches & 1 ? 0 : 4), role.next), beyond);
+    arrive_remote(shared_of_rank(targets_full(), role.next));
   }
   METHOD void receive_targets() {
     if constexpr (ROLES > 1) {
@@ -155,7 +151,8 @@ struct Learner : Forward<RowsArgs> {
   }
 
   // ---- distributions ----
-  // The projection of softmax(l) through r + discount z, into `atoms`. Sums are of integers (2^-24), in any order.
+  // The projection of softmax(l) through r + discount z, into `atoms` of the block that learns. Sums are of integers (2^-24), in
+  // any order.
   METHOD void project(Atoms& l, int branch) {
     u32 out[2 * PACKS];
     UNROLL for (int j = 0; j < 2 * PACKS; ++j) out[j] = 0;
@@ -180,8 +177,13 @@ struct Learner : Forward<RowsArgs> {
       }
       swap_rows(l);
     }
-    __syncwarp();
-    UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_shared(atoms_at(branch, j), out[j]);
+    if constexpr (ROLES > 1) {
+      const u32 to = shared_of_rank(atoms_at(branch, 0), role.next);
+      UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_remote(to + j * 128, out[j]);
+    } else {
+      __syncwarp();
+      UNROLL for (int j = 0; j < 2 * PACKS; ++j) put_shared(atoms_at(branch, j), out[j]);
+    }
   }
   static METHOD void swap_rows(Atoms& l) {
     UNROLL for (int i = 0; i < PACKS; ++i)
@@ -245,7 +247,7 @@ struct Learner : Forward<RowsArgs> {
     }
   }
   METHOD void total_loss() const {
-    LossCount count{0, 0, 0, 0};
+    LossCount count{0, 0};
     UNROLL for (int h = 0; h < 2; ++h) {
       const float x = loss[h] * a.inv_branches;
       if (quad() != 0 || !inside(h)) continue;
@@ -256,36 +258,42 @@ struct Learner : Forward<RowsArgs> {
   }
 
   // ---- backward ----
-  // 64 columns of a gradient, where the activation was positive, to a block.
-  template<int N> METHOD void put_gradient(const float (&d)[N], int at, u32 to, float scale, int word) const {
+  // The first 64 columns of a gradient, where the activation was positive, to a block.
+  template<int N> METHOD void put_gradient(const float (&d)[N], u32 to, float scale, int word) const {
     const u32 positive = get_shared(mask_at(word));
     u32 f[16];
     UNROLL for (int j = 0; j < 16; ++j)
-      f[j] = pack2(d[at + 2 * j] * scale, d[at + 2 * j + 1] * scale) & (positive >> j & 0x00010001u) * 0xffffu;
+      f[j] = pack2(d[2 * j] * scale, d[2 * j + 1] * scale) & (positive >> j & 0x00010001u) * 0xffffu;
     put_pairs(f, to);
   }
   // Where the gradient of a stream's activations lies: by now all else there is done with.
   METHOD u32 stream_slot(int s) const { return s < 2 ? trunk() + s * STREAM_BLOCKS * BLOCK_BYTES : s == 2 ? buffer() : atoms(); }
+  // g of V, the sum over branches, to `buffer`.
+  METHOD void add_branches() const {
+    begin_writing<0>(true);
+#pragma unroll 1
+    for (int j = 0; j < 2 * PACKS; ++j) {
+      float low = 0.f, high = 0.f;
+      UNROLL for (int d = 0; d < BRANCHES; ++d) {
+        const u32 x = get_shared(atoms_at(d, j));
+        low = low + low2(x);
+        high = high + high2(x);
+      }
+      const u32 v = pack2(low, high);
+      put_shared(buffer() + atoms_offset(j), v);
+      if (inside(j & 1)) *(u32*)(a.g.of(member) + (i64)(first + row() + 8 * (j & 1)) * a.ld_g + 8 * (j / 2) + 2 * quad()) = v;
+    }
+  }
+  // Here and below, what runs once is a loop where it can be, though registers must move: fetching an instruction for the first
+  // time costs a warp 12 to 15 cycles.
   METHOD void backward() {
     constexpr int K = (UNIT + 15) / 16;  // of 16 atoms
 #pragma unroll 1
     for (int s = 0; s < STREAMS; ++s) {
+      if (s == 0) add_branches();
+      const u32 from = s == 0 ? buffer() : atoms() + (s - 1) * BRANCH_ATOMS;
       u32 g[4 * K], scaled[4 * K];
-      UNROLL for (int j = 0; j < 4 * K; ++j) g[j] = 0;
-      if (s == 0) {
-        UNROLL for (int j = 0; j < 2 * PACKS; ++j) {
-          float low = 0.f, high = 0.f;
-          UNROLL for (int d = 0; d < BRANCHES; ++d) {
-            const u32 x = get_shared(atoms_at(d, j));
-            low = low + low2(x);
-            high = high + high2(x);
-          }
-          g[j] = pack2(low, high);
-          if (inside(j & 1)) *(u32*)(a.g.of(member) + (i64)(first + row() + 8 * (j & 1)) * a.ld_g + 8 * (j / 2) + 2 * quad()) = g[j];
-        }
-      } else {
-        UNROLL for (int j = 0; j < 2 * PACKS; ++j) g[j] = get_shared(atoms_at(s - 1, j));
-      }
+      UNROLL for (int j = 0; j < 4 * K; ++j) g[j] = j < 2 * PACKS ? get_shared(from + atoms_offset(j)) : 0;
       const int n = actions_of(s);
       const float inv = 1.f / (float)n;
       const u32 others = s ? pack2(-inv, -inv) : 0x3f803f80u, own = s ? pack2(1.f - inv, 1.f - inv) : 0x3f803f80u;
@@ -306,36 +314,48 @@ struct Learner : Forward<RowsArgs> {
       }
       const u32 to = stream_slot(s);
       begin_writing<0>(true);
-      UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b)
-        put_gradient(d, 32 * b, to + b * BLOCK_BYTES, 1.f, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS + b);
+#pragma unroll 1
+      for (int b = 0; b < STREAM_BLOCKS; ++b) {
+        put_gradient(d, to + b * BLOCK_BYTES, 1.f, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS + b);
+        if constexpr (STREAM_BLOCKS > 1) UNROLL for (int i = 0; i < 32; ++i) d[i] = d[32 + i];
+      }
       end_writing();
       save(a.d3, s * STREAM, to, STREAM_BLOCKS);
     }
     float high[HALVES][64];
     UNROLL for (int n = 0; n < HALVES; ++n) clear(high[n]);
 #pragma unroll 1
-    for (int s = 0; s < STREAMS; ++s) {
-      UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) {
-        const u32 from = stream_slot(s) + b * BLOCK_BYTES;
-        UNROLL for (int n = 0; n < HALVES; ++n) {
-          const u32 w = take();
-          UNROLL for (int k = 0; k < 4; ++k) ss<1>(high[n], along(from, k), across(w, k), s | b | k);
-          products_commit();
-        }
-        settle<0, HALVES>();
+    for (int i = 0; i < STREAMS * STREAM_BLOCKS; ++i) {
+      const u32 from = stream_slot(i / STREAM_BLOCKS) + i % STREAM_BLOCKS * BLOCK_BYTES;
+      UNROLL for (int n = 0; n < HALVES; ++n) {
+        const u32 w = take();
+        UNROLL for (int k = 0; k < 4; ++k) ss<1>(high[n], along(from, k), across(w, k), i | k);
+        products_commit();
+        if (i | n) settle<1, 1>();
       }
     }
+    settle<0, 1>();
     UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
     begin_writing<0>(true);
-    UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b)
-      put_gradient(high[b / 2], 32 * (b & 1), trunk() + b * BLOCK_BYTES, a.trunk_scale, CHUNKS + b);
+#pragma unroll 1
+    for (int b = 0; b < TRUNK_BLOCKS; ++b) {
+      put_gradient(high[0], trunk() + b * BLOCK_BYTES, a.trunk_scale, CHUNKS + b);
+      UNROLL for (int i = 0; i < 32; ++i) {
+        high[0][i] = high[0][32 + i];
+        if constexpr (HALVES > 1) {
+          high[0][32 + i] = high[1][i];
+          high[1][i] = high[1][32 + i];
+        }
+      }
+    }
     end_writing();
     save(a.d2, 0, trunk(), TRUNK_BLOCKS);
 #pragma unroll 1
     for (int c = 0; c < CHUNKS; ++c) {
       float d[32];
       clear(d);
-      UNROLL for (int n = 0; n < HALVES; ++n) {
+#pragma unroll 1
+      for (int n = 0; n < HALVES; ++n) {
         const u32 w = take();
         UNROLL for (int k = 0; k < 8; ++k) ss<1>(d, along(trunk() + (2 * n + k / 4) * BLOCK_BYTES, k % 4), across(w, k), n | k);
         products_commit();
@@ -344,7 +364,7 @@ struct Learner : Forward<RowsArgs> {
       pin(d);
       const u32 to = buffer() + (c & 1) * BLOCK_BYTES;
       begin_writing<1>(true);
-      put_gradient(d, 0, to, 1.f, c);
+      put_gradient(d, to, 1.f, c);
       end_writing();
       save(a.d1, 64 * c, to, 1);
     }
@@ -362,15 +382,20 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
     if (role.last == LEARN) g.request_x(1, g.first);
   }
   // While the first weights are on their way.
-  Biases online, target;
-  online.ask(a.online_bias, member);
-  target.ask(a.target_bias, member);
-  online.put(shared + OF_BIAS);
-  target.put(shared + OF_BIAS + BIAS_BYTES);
-  barrier(1 + GROUPS, 128 * GROUPS);
-  mean_biases(shared + OF_BIAS);
-  mean_biases(shared + OF_BIAS + BIAS_BYTES);
-  barrier(1 + GROUPS, 128 * GROUPS);
+  if constexpr (ROLES >= 3) {  // a role is one pass
+    biases_of(role.first == TARGET ? a.target_bias : a.online_bias, member, g.bias((Pass)role.first));
+  } else {
+    Biases online, target;
+    online.ask(a.online_bias, member);
+    target.ask(a.target_bias, member);
+    online.put(g.bias(LEARN));
+    target.put(g.bias(TARGET));
+    barrier(1 + GROUPS, 128 * GROUPS);
+    mean_biases(g.bias(LEARN));
+    mean_biases(g.bias(TARGET));
+    barrier(1 + GROUPS, 128 * GROUPS);
+  }
+  if constexpr (ROLES > 1) cluster_wait();
 #pragma unroll 1
   for (int pass = role.first; pass <= role.last; ++pass) {
     if (pass == LEARN) {
@@ -403,8 +428,9 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
     barrier_init(x_full + 16 * GROUPS + 8, ROLES == 5 ? 256 : 128);
     barriers_ready();
   }
-  if constexpr (ROLES > 1) cluster_sync();
-  else __syncthreads();
+  // Nothing is sent to another block before `compute` waits for it to have come so far.
+  if constexpr (ROLES > 1) cluster_arrive();
+  __syncthreads();
   if (group == GROUPS) {
     if constexpr (GROUPS == 2) registers_fewer<24>();
     if (threadIdx.x == 128 * GROUPS) {
@@ -420,6 +446,7 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
   // What one block wrote to another's memory stays until all are done with it.
   if constexpr (ROLES > 1) {
     __syncwarp();
+    if (group == GROUPS) cluster_wait();
     cluster_sync();
   }
 }

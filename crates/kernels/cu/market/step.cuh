@@ -37,15 +37,19 @@ template<class Rec> struct Desk {
   // Fills `lots` (> 0): first what closes, then what adds, cut to the margin. Returns how many filled.
   METHOD i32 trade(bool buy, i32 lots, const Quote& q) {
     const i32 closing = a.position && (a.position < 0) == buy ? (i32)smaller(lots, absolute(a.position)) : 0;
-    if (closing) leg((i32)with_sign(closing, !buy), q, false);
-    i32 adding = lots - closing;
-    if (adding) {
-      const i32 allowed = margin_lots(r, a, adding, q.price, q.rate_e7);
-      cut |= allowed < adding;
-      adding = allowed;
-      if (adding) leg((i32)with_sign(adding, !buy), q, true);
+    i32 filled = 0;
+#pragma unroll 1
+    for (int opens = 0; opens < 2; ++opens) {
+      i32 n = opens ? lots - closing : closing;
+      if (n && opens) {
+        const i32 allowed = margin_lots(r, a, n, q.price, q.rate_e7);
+        cut |= allowed < n;
+        n = allowed;
+      }
+      if (n) leg((i32)with_sign(n, !buy), q, opens);
+      filled += n;
     }
-    return closing + adding;
+    return filled;
   }
 
   // Closes the position if the bar, at its open or on the way to its worst price, is at or beyond its stop or
@@ -129,11 +133,11 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
   }
   out.order = (i32)order;
 
-  // (c) What fills at the open, and what fills later in the bar: `late` lots at `late_quote`.
+  // What fills at the open, and what fills later in the bar: `now` and `late` lots, and their quotes.
   const bool buy = order > 0;
   const i64 wanted = absolute(order), open4 = 4 * (i64)side(bar, buy)[OPEN];
-  i32 late = 0;
-  Quote late_quote{};
+  i32 now = 0, late = 0;
+  Quote now_quote{}, late_quote{};
   if (wanted && action.type == MAKER) {
     const i32 limit_half = limit_spread(r, seen);
     const i64 limit = maker_limit(r, buy, close, limit_half, action.urgency);
@@ -142,8 +146,8 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
   } else if (wanted) {
     const i32 lots = fill_quantity(r, wanted, bar.volume, 1, 1);
     const i64 impact = lots ? market_impact(r, seen, lots) : 0;
-    i32 now = lots;
     i64 now_impact = impact;
+    now = lots;
     end = lots ? END_PART_VOLUME : END_NO_VOLUME;
     if (action.type == IOC) {
       const i64 limit = ioc_limit(buy, close, limit_spread(r, seen), action.urgency);
@@ -161,25 +165,25 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
       const i64 mean4 = (i64)p[OPEN] + p[HIGH] + p[LOW] + p[CLOSE];
       late_quote = desk.quote(buy, mean4, patient ? impact : 2 * impact, FILL_MEAN);
     }
-    if (now) {
-      const u8 kind = action.type == IOC ? FILL_IOC : FILL_OPEN;
-      out.filled += desk.trade(buy, now, desk.quote(buy, open4, 4 * now_impact, kind));
-    }
+    now_quote = desk.quote(buy, open4, 4 * now_impact, action.type == IOC ? FILL_IOC : FILL_OPEN);
   }
 
-  // (d) Financing of the bar.
-  finance(bar_seconds(bar));
-
-  // (e) What adds fills as if before the adverse move, (f) which may meet a level and cancel the rest; (g) otherwise
-  // what reduces fills after it, and the opening leg of a flip last, to be tested itself.
-  const bool adds = late && (a.position == 0 || (a.position > 0) == buy);
-  if (adds) out.filled += desk.trade(buy, late, late_quote);
-  u8 hit = desk.exit(CLOSE);
-  if (hit && late && !adds) end = cancelled_by(hit);
-  if (!hit && late && !adds) {
-    const bool flips = late > absolute(a.position);
-    out.filled += desk.trade(buy, late, late_quote);
-    if (flips) hit = desk.exit(CLOSE);
+  // (c) What fills at the open fills. (d) Financing of the bar. (e) What adds fills as if before the adverse move,
+  // (f) which may meet a level and cancel the rest; (g) otherwise what reduces fills after it, and the opening leg of a
+  // flip last, to be tested itself. A loop, since a GPU fetches its body once.
+  bool adds = false;
+  u8 hit = EXIT_NONE;
+#pragma unroll 1
+  for (int part = 0; part < 3; ++part) {
+    if (part == 1) {
+      finance(bar_seconds(bar));
+      adds = late && (a.position == 0 || (a.position > 0) == buy);
+    }
+    const i32 lots = part == 0 ? now : (part == 1) == adds && !hit ? late : 0;
+    const bool flips = part == 2 && lots > absolute(a.position);
+    if (lots) out.filled += desk.trade(buy, lots, part ? late_quote : now_quote);
+    if (part == 1 || flips) hit = desk.exit(CLOSE);
+    if (part == 1 && hit && late && !adds) end = cancelled_by(hit);
   }
 
   // The session's last close, before (h): an order may open in this bar, and nothing is carried over it.

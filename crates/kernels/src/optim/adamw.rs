@@ -170,10 +170,9 @@ struct AdamArgs {
     padding: i32,
 }
 
-/// Most tiles of one team, and how many there must be in all for each team to have one more: a GPU runs about 400 teams at a
-/// time. No bit depends on it.
-const MOST_TILES_EACH: usize = 4;
-const TILES_FOR_ONE_MORE: usize = 512;
+/// About as many teams as a large GPU runs at a time: the norm and the step's scalars are worked out once by each. No bit depends on
+/// it.
+const TEAMS: usize = 256;
 
 /// One AdamW step with global-norm clip and EMA target.
 ///
@@ -205,7 +204,7 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
     // Never followed where there is no low word.
     let null = MemberPtr { addr: 0, stride: 0 };
     let [low, target_low] = x.low.map_or([null; 2], |words| words.map(View::ptr));
-    let tiles_each = (members * tiles / TILES_FOR_ONE_MORE).clamp(1, MOST_TILES_EACH);
+    let tiles_each = tiles.div_ceil((TEAMS / members).max(1));
     let args = AdamArgs {
         p: p.ptr(),
         m: m.ptr(),
