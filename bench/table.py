@@ -21,7 +21,9 @@ def read(path):
 
 
 def dtype(r):
-    """Storage type as a row is called: F32 that multiplied in TF32 is its own."""
+    """Storage type as a row is called: F32 that multiplied in TF32 is its own, and so are weights as pairs."""
+    if r.get("weights") == "paired":
+        return f"{r['dtype']} (pairs)"
     return "f32 (TF32)" if r["tf32"] and r["dtype"] == "f32" else r["dtype"]
 
 

@@ -143,6 +143,7 @@ def end_of(member, decisions):
 def facts(run):
     config, figures, setting = run["config"], run["figures"], run["setting"]
     walk, learn = config["data"]["walk_forward"], config["learn"]
+    stored = setting["dtype"].upper() + (f" with {learn['weights']} weights" if setting["dtype"] == "bf16" else "")
     return "; ".join([
         f"{walk['folds']} folds of {walk['train_days']:,} days to train on, {walk['validation_days']} to choose by and "
         f"{walk['test_days']} to test",
@@ -151,7 +152,7 @@ def facts(run):
         f"{setting['bars']:,} bars",
         f"{figures['trials']:,} trials",
         f"seed {config['seed']}",
-        f"{setting['dtype'].upper()} on an {setting['device']}",
+        f"{stored} on an {setting['device']}",
         setting["program"],
         f"data SHA-256 `{setting['data_sha256']}`",
     ]) + "."

@@ -6,7 +6,7 @@ use foxhunt_core::DType;
 use foxhunt_device::Device;
 use foxhunt_env::{Buffer, Transition};
 use foxhunt_market::{Bar, Context};
-use foxhunt_train::{Config, Market, Trainer, network};
+use foxhunt_train::{Config, Market, Trainer, WeightsChoice, network};
 use serde::Serialize;
 
 /// Transitions that the replay holds at least, and rows at least: what is written must not stay in a cache.
@@ -103,6 +103,8 @@ impl CollectBench {
         l.replay = self.envs * REPLAY.div_ceil(self.envs).max(REPLAY_ROWS);
         // Nothing is learned.
         (l.batch, l.updates) = (64, 1);
+        // A policy reads high words alone.
+        l.weights = WeightsChoice::Plain;
         (l.explore_start, l.explore_end) = (EXPLORE, EXPLORE);
         config
     }

@@ -5,7 +5,7 @@ use crate::{
     collect::{collect_work, picked},
     learn_operations, random_walk, work,
 };
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Weights};
 use foxhunt_device::Device;
 use foxhunt_env::{Buffer, Transition};
 use foxhunt_train::{Config, Market, Trainer, network};
@@ -36,6 +36,8 @@ pub struct EpochResult {
     pub population: usize,
     /// Storage type.
     pub dtype: String,
+    /// How weights and targets are stored.
+    pub weights: Weights,
     /// Transitions that an epoch collects, a member.
     pub transitions: usize,
     /// Updates of an epoch, and samples of each.
@@ -101,6 +103,7 @@ impl EpochBench {
             size: self.size.clone(),
             population: config.population,
             dtype: self.dtype.to_string(),
+            weights: config.storage(self.dtype).weights,
             transitions: l.collect,
             updates: (l.updates, l.batch),
             timing,
@@ -118,6 +121,7 @@ impl Outcome for EpochResult {
     fn columns() -> Vec<(&'static str, usize)> {
         let own = [
             ("dtype", 5),
+            ("weights", 7),
             ("size", 6),
             ("P", 4),
             ("s/epoch", 9),
@@ -132,6 +136,7 @@ impl Outcome for EpochResult {
         let (low, high) = self.timing.us_range;
         let own = [
             self.dtype.clone(),
+            self.weights.to_string(),
             self.size.clone(),
             self.population.to_string(),
             format!("{:.4}", self.seconds),

@@ -1,6 +1,7 @@
 //! `bench step --soak`: many steps leave memory flat, no launch allocates, and no step waits for the device.
 
 use crate::{BenchError, Outcome};
+use foxhunt_core::Weights;
 use foxhunt_device::{Counts, Device, Program};
 use serde::Serialize;
 use std::time::Instant;
@@ -21,6 +22,8 @@ pub struct SoakResult {
     pub population: usize,
     /// Storage type.
     pub dtype: String,
+    /// How weights and targets are stored.
+    pub weights: Weights,
     /// Steps taken.
     pub steps: u32,
     /// Bytes allocated through the device, before and after: equal, or it would have failed.
@@ -82,6 +85,7 @@ impl Outcome for SoakResult {
     fn columns() -> Vec<(&'static str, usize)> {
         vec![
             ("dtype", 5),
+            ("weights", 7),
             ("B", 6),
             ("P", 4),
             ("steps", 8),
@@ -97,6 +101,7 @@ impl Outcome for SoakResult {
         let mib = |bytes: f64| bytes / f64::from(1 << 20);
         vec![
             self.dtype.clone(),
+            self.weights.to_string(),
             self.batch.to_string(),
             self.population.to_string(),
             self.steps.to_string(),

@@ -8,7 +8,7 @@ use crate::{
     BenchError, Machine, Outcome, Rate, Soak, SoakResult, Timing, Work, network::learn_operations, work,
 };
 use foxhunt_core::{
-    DType,
+    DType, Storage, Weights,
     rng::{draw, member_seed},
 };
 use foxhunt_device::{Device, Program};
@@ -40,6 +40,8 @@ pub struct StepBench {
     pub population: usize,
     /// Storage type.
     pub dtype: DType,
+    /// In BF16, how weights and targets are stored; in F32 they are plain.
+    pub weights: Weights,
     /// Rows of the replay.
     pub replay_rows: usize,
     /// Steps of one timing.
@@ -59,6 +61,8 @@ pub struct StepResult {
     pub population: usize,
     /// Storage type.
     pub dtype: String,
+    /// How weights and targets are stored.
+    pub weights: Weights,
     /// Rows of the replay.
     pub replay_rows: usize,
     /// Whether fused kernels did it.
@@ -88,6 +92,8 @@ pub struct StepMemory {
     pub population: usize,
     /// Storage type.
     pub dtype: String,
+    /// How weights and targets are stored.
+    pub weights: Weights,
     /// Rows of the replay.
     pub replay_rows: usize,
     /// Bytes by purpose.
@@ -146,12 +152,18 @@ pub struct StepPlan {
 }
 
 impl StepBench {
+    /// How weights are stored.
+    fn weights(&self) -> Weights {
+        if self.dtype == DType::Bf16 { self.weights } else { Weights::Plain }
+    }
+
     /// The plan of one step. Needs no device.
     ///
     /// # Errors
     /// Shapes that don't fit: none, if this file is right.
     pub fn plan(&self) -> Result<StepPlan, PlanError> {
         let mut plan = Plan::new(self.dtype, self.population);
+        plan.set_storage(Storage { weights: self.weights(), ..Storage::default() });
         plan.program("step");
         let optimiser = Optimise::state(&mut plan, "q");
         let replay =
@@ -177,6 +189,7 @@ impl StepBench {
             batch: self.batch,
             population: self.population,
             dtype: self.dtype.to_string(),
+            weights: self.weights(),
             replay_rows: self.replay_rows,
             memory: memory(&runtime),
         })
@@ -211,6 +224,7 @@ impl StepBench {
             batch: self.batch,
             population: self.population,
             dtype: self.dtype.to_string(),
+            weights: self.weights(),
             replay_rows: self.replay_rows,
             fused: self.kernels.is_some(),
             kernels: self.kernels.map_or_else(|| "span".to_owned(), |k| k.to_string()),
@@ -241,6 +255,7 @@ impl StepBench {
             batch: self.batch,
             population: self.population,
             dtype: self.dtype.to_string(),
+            weights: self.weights(),
             steps: soak.steps,
             allocated: seen.allocated,
             free_fell: seen.free_fell,
@@ -313,13 +328,22 @@ impl Outcome for StepResult {
     const WORKLOAD: &'static str = "step";
 
     fn columns() -> Vec<(&'static str, usize)> {
-        let own = [("dtype", 5), ("B", 6), ("P", 4), ("us/step", 10), ("us/member", 10), ("range", 19)];
+        let own = [
+            ("dtype", 5),
+            ("weights", 7),
+            ("B", 6),
+            ("P", 4),
+            ("us/step", 10),
+            ("us/member", 10),
+            ("range", 19),
+        ];
         own.into_iter().chain(Rate::COLUMNS).chain([("arena MiB", 9), ("loss", 16)]).collect()
     }
 
     fn cells(&self) -> Vec<String> {
         let own = [
             self.dtype.clone(),
+            self.weights.to_string(),
             self.batch.to_string(),
             self.population.to_string(),
             format!("{:.1}", self.timing.us),
@@ -347,6 +371,7 @@ mod tests {
                 batch: 24,
                 population,
                 dtype: DType::F32,
+                weights: Weights::Plain,
                 replay_rows: 64,
                 steps: 1,
                 repetitions: 1,
@@ -370,6 +395,7 @@ mod tests {
                 batch: 32,
                 population,
                 dtype,
+                weights: Weights::Plain,
                 replay_rows,
                 steps: 1,
                 repetitions: 1,

@@ -3,13 +3,23 @@
 //! snapshots anew, and their difference is part of the review.
 
 use foxhunt_bench::StepBench;
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Weights};
 use foxhunt_device::Device;
 use foxhunt_kernels::{Element, fused::DqnKernels};
 use foxhunt_nn::MemoryPurpose;
 
 fn bench(dtype: DType, population: usize) -> StepBench {
-    StepBench { batch: 512, population, dtype, replay_rows: 4096, steps: 1, repetitions: 1, kernels: None }
+    let weights = Weights::Plain;
+    StepBench {
+        batch: 512,
+        population,
+        dtype,
+        weights,
+        replay_rows: 4096,
+        steps: 1,
+        repetitions: 1,
+        kernels: None,
+    }
 }
 
 #[test]
@@ -123,6 +133,18 @@ fn bf16_takes_at_most_60_percent_of_the_memory() {
         // Below half, since only F32 stores logits.
         assert!(share <= 0.6, "batch {batch}: {share:.3} of F32\n{bf16}{f32}");
     }
+}
+
+/// Pairs are a second word of weights and targets, and in F32 there are none.
+#[test]
+fn pairs_are_laid_out_where_they_are_asked_for() {
+    let memory = |dtype, weights| {
+        let memory = StepBench { weights, ..bench(dtype, 3) }.plan().unwrap().plan.memory();
+        (memory.of(MemoryPurpose::Weights).real + memory.of(MemoryPurpose::Targets).real, memory.total())
+    };
+    let [plain, paired] = [Weights::Plain, Weights::Paired].map(|weights| memory(DType::Bf16, weights));
+    assert_eq!((paired.0, paired.1), (2 * plain.0, plain.1 + plain.0));
+    assert_eq!(memory(DType::F32, Weights::Paired), memory(DType::F32, Weights::Plain));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use foxhunt_bench::{
     BacktestBench, BenchError, CollectBench, EpochBench, Machine, MachineBench, Network, Outcome, Rate,
     Setting, Soak, StepBench, Work, header, json, row,
 };
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Weights};
 use foxhunt_device::Device;
 use foxhunt_train::{Config, Size};
 use serde_json::Value;
@@ -58,9 +58,17 @@ fn a_machine_is_measured_in_both_types() {
 
 #[test]
 fn a_step_is_timed() {
-    let (dtype, batch) = (DType::F32, 32);
-    let sizes =
-        StepBench { batch, population: 2, dtype, replay_rows: 256, steps: 1, repetitions: 3, kernels: None };
+    let (dtype, batch, weights) = (DType::F32, 32, Weights::Plain);
+    let sizes = StepBench {
+        batch,
+        population: 2,
+        dtype,
+        weights,
+        replay_rows: 256,
+        steps: 1,
+        repetitions: 3,
+        kernels: None,
+    };
     let r = sizes.run(&Device::cpu(), Some(&MACHINE)).unwrap();
     let value = printed(&r);
     consistent(&value, &r.rate);
@@ -78,6 +86,7 @@ fn steps_neither_allocate_nor_wait_nor_copy() {
             batch: 8,
             population: 2,
             dtype,
+            weights: Weights::Paired,
             replay_rows: 64,
             steps: 1,
             repetitions: 1,
@@ -86,7 +95,9 @@ fn steps_neither_allocate_nor_wait_nor_copy() {
         let r = sizes.soak(&device, Soak { steps: 100 }).unwrap();
         assert_eq!(r.allocated.0, r.allocated.1);
         assert!(r.allocated.0 > 0 && r.loss.is_finite());
-        assert_eq!(printed(&r)["steps"], 100);
+        let value = printed(&r);
+        let stored = if dtype == DType::Bf16 { "paired" } else { "plain" };
+        assert_eq!((&value["steps"], &value["weights"]), (&100.into(), &stored.into()), "f32 has no pairs");
         assert_eq!(device.memory().unwrap().allocated, 0, "the step was given back");
     }
 }
@@ -100,6 +111,7 @@ fn a_wait_fails_a_soak() {
         batch: 8,
         population: 1,
         dtype,
+        weights: Weights::Plain,
         replay_rows: 64,
         steps: 1,
         repetitions: 1,
@@ -189,7 +201,9 @@ fn an_epoch_is_its_two_parts() {
     let config = Config::resolve(None, Some(Size::Small), &set).unwrap();
     let sizes = EpochBench { size: "small".into(), config, dtype: DType::F32, bars: 4_096, repetitions: 3 };
     let r = sizes.run(&Device::cpu(), Some(&MACHINE)).unwrap();
-    consistent(&printed(&r), &r.rate);
+    let value = printed(&r);
+    consistent(&value, &r.rate);
+    assert_eq!(value["weights"], "plain");
     assert!(r.collect_seconds > 0.0 && r.learn_seconds > 0.0);
     // 64 decisions forward, and 2 updates of 8 samples, which are three times forward and twice back but for one layer.
     let (first, rest) = (64 * 128, 128 * 128 + 128 * 256 + 16 * 64 * 51);

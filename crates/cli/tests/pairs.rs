@@ -1,5 +1,5 @@
-//! Runs with weights as pairs, and runs that draw actions from a softmax, from the command line: killed and gone on with;
-//! pairs also backtested, and refused where they make no sense.
+//! Runs with weights as pairs, as they are in BF16 if nothing is said, and with single words that draw actions from a softmax, from the
+//! command line: killed and gone on with; pairs also backtested, and refused where they make no sense.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -62,12 +62,18 @@ fn killed_and_whole(more: &'static str) -> (TempDir, Files, Files) {
 /// A state without the low words would go on with weights of another value.
 #[test]
 fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
-    let (folder, left, want) = killed_and_whole("--weights paired");
+    // Pairs are the default in BF16.
+    let (folder, left, want) = killed_and_whole("");
+    let config = String::from_utf8(want["config.toml"].clone()).unwrap();
+    assert!(config.contains("weights = \"paired\""), "what was resolved is recorded: {config}");
     let holds = |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|w| w == word.as_bytes());
     let state = left.iter().find(|(name, _)| name.ends_with("state.safetensors")).unwrap().1;
     assert!(holds(state, "\"q.weight_low\"") && holds(state, "\"q.target_low\""));
     let weights = want.iter().find(|(name, _)| name.ends_with("member_000001.safetensors")).unwrap().1;
     assert!(holds(weights, "\"w_s1.lo\"") && holds(weights, "\\\"version\\\":2"));
+
+    let shown = foxhunt(folder.path(), "runs show whole").works().out;
+    assert!(shown.contains("bf16 with paired weights") && !shown.contains("learn.weights"), "{shown}");
 
     // The policy reads the high words: the ledger comes out again.
     foxhunt(folder.path(), "backtest whole --device cpu --out again").works();
@@ -78,7 +84,13 @@ fn a_killed_run_ends_with_the_bytes_of_one_that_was_not() {
 
 #[test]
 fn a_killed_run_that_draws_from_a_softmax_ends_with_the_bytes_of_one_that_was_not() {
-    let (_folder, _, want) = killed_and_whole("--set learn.explore=boltzmann --set learn.explore_epochs=2");
+    let (_folder, left, want) =
+        killed_and_whole("--weights plain --set learn.explore=boltzmann --set learn.explore_epochs=2");
+    // Gone on with as it began, and not by the default.
+    let config = String::from_utf8(left["config.toml"].clone()).unwrap();
+    assert!(config.contains("weights = \"plain\""), "{config}");
+    let holds_low = |bytes: &[u8]| bytes.windows(5).any(|w| w == b"_low\"");
+    assert!(!left.iter().any(|(name, bytes)| name.ends_with("state.safetensors") && holds_low(bytes)));
     let metrics = String::from_utf8(want["metrics.jsonl"].clone()).unwrap();
     let temperatures: Vec<f64> = metrics
         .lines()
@@ -95,7 +107,7 @@ fn choices_that_change_nothing_are_said() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path(), "--weights paired --out run").fails(3, &["learn.weights", "train in bf16"]);
     assert!(files(folder.path()).is_empty());
-    foxhunt(folder.path(), "train --weights wide").fails(2, &["plain or paired"]);
+    foxhunt(folder.path(), "train --weights wide").fails(2, &["auto, plain or paired"]);
     foxhunt(folder.path(), "train --rounding up").fails(2, &["stochastic or nearest"]);
     foxhunt(folder.path(), "train --resume x --weights paired").fails(2, &["--weights"]);
     let done = train(folder.path(), "--rounding nearest --out run");

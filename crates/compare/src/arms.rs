@@ -1,6 +1,6 @@
 //! What is compared: the same configuration, stored in different ways.
 
-use foxhunt_core::{DType, Rounding, Weights};
+use foxhunt_core::{DType, Rounding, Storage, Weights};
 use foxhunt_train::Config;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -60,16 +60,16 @@ impl Arm {
             Arm::Nearest => (Weights::Plain, Rounding::Nearest),
             Arm::Paired => (Weights::Paired, Rounding::Stochastic),
         };
-        (config.learn.weights, config.learn.rounding) = (weights, rounding);
+        (config.learn.weights, config.learn.rounding) = (weights.into(), rounding);
         config
     }
 
     /// The arm that a configuration is when it trains in BF16.
     pub fn of(config: &Config) -> Self {
-        match (config.learn.rounding, config.learn.weights) {
-            (Rounding::Nearest, _) => Arm::Nearest,
-            (Rounding::Stochastic, Weights::Plain) => Arm::Stochastic,
-            (Rounding::Stochastic, Weights::Paired) => Arm::Paired,
+        match config.storage(DType::Bf16) {
+            Storage { rounding: Rounding::Nearest, .. } => Arm::Nearest,
+            Storage { weights: Weights::Plain, .. } => Arm::Stochastic,
+            Storage { weights: Weights::Paired, .. } => Arm::Paired,
         }
     }
 }
@@ -97,6 +97,7 @@ mod tests {
     #[test]
     fn an_arm_is_storage_and_nothing_else() {
         let base = Config::of(Size::Small);
+        assert_eq!(Arm::of(&base), Arm::Paired, "the default of a trainer in BF16");
         for arm in Arm::ALL {
             assert_eq!(arm.name().parse::<Arm>(), Ok(arm));
             let mut patched = arm.apply(&base);

@@ -1,8 +1,8 @@
 //! What all slices of a comparison must share.
 
 use crate::{CompareError, Result};
-use foxhunt_core::{Rounding, Weights};
-use foxhunt_train::{Config, Market};
+use foxhunt_core::Rounding;
+use foxhunt_train::{Config, Market, WeightsChoice};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -48,7 +48,7 @@ impl Setting {
     pub fn new(program: &str, config: &Config, markets: &[Market], measure: Measure, every: u32) -> Self {
         let mut config = config.clone();
         (config.population, config.members) = (1, Vec::new());
-        (config.learn.weights, config.learn.rounding) = (Weights::default(), Rounding::default());
+        (config.learn.weights, config.learn.rounding) = (WeightsChoice::Plain, Rounding::Stochastic);
         config.data.files = Vec::new();
         config.data.markets.iter_mut().for_each(|m| m.files.clear());
         let of = |text: fn(&Market) -> &str| markets.iter().map(text).collect::<Vec<_>>();

@@ -155,7 +155,7 @@ fn folders_of_something_else_are_refused() {
     assert!(what.contains("learn.gamma is 0.99, and here 0.5"), "{what}");
     // Storage and population are what arms and slices decide.
     let mut same = tiny();
-    (same.population, same.learn.weights) = (9, foxhunt_core::Weights::Paired);
+    (same.population, same.learn.weights) = (9, foxhunt_train::WeightsChoice::Paired);
     assert!(Folder::open(&path, &Subject::new(same).setting).is_ok());
     assert!(refused(Folder::open(root.path(), &subject.setting).unwrap_err()).contains("something else"));
 

@@ -6,8 +6,7 @@
 extern "C" {
 u32 emulated_rank();
 void emulated_publish();
-void emulated_cluster_arrive();
-void emulated_cluster_wait();
+void emulated_cluster_sync();
 void emulated_barrier_init(u32 b, u32 arrivals);
 void emulated_arrive(u32 b, u32 bytes);
 void emulated_wait(u32 b, u32 parity);
@@ -39,9 +38,7 @@ FN void publish_shared() { emulated_publish(); }
 
 // ---- clusters ---------------------------------------------------------------------------------------------------
 FN u32 cluster_rank() { return emulated_rank(); }
-FN void cluster_arrive() { emulated_cluster_arrive(); }
-FN void cluster_wait() { emulated_cluster_wait(); }
-FN void cluster_sync() { cluster_arrive(); cluster_wait(); }
+FN void cluster_sync() { emulated_cluster_sync(); }
 FN u32 shared_of_rank(u32 at, u32 rank) { return (at & 0xffffffu) | (rank + 1) << 24; }
 FN void put_remote(u32 at, u32 x) { *(u32*)emulated_shared(at, 4) = x; }
 FN void arrive_remote(u32 b) { emulated_arrive(b, 0); }

@@ -169,21 +169,10 @@ extern "C" fn emulated_barrier(id: u32, threads: u32) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn emulated_cluster_arrive() {
-    act(|c, t| {
+extern "C" fn emulated_cluster_sync() {
+    wait(|c, _| {
         let of = c.threads.len() as u32;
-        match c.threads[t].arrived.replace(c.meeting.arrive(of)) {
-            None => Ok(()),
-            Some(_) => Err("arrives at the cluster's barrier twice without a wait".into()),
-        }
-    });
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn emulated_cluster_wait() {
-    wait(|c, t| {
-        let meeting = c.threads[t].arrived.take().ok_or("waits for the cluster without having arrived")?;
-        Ok(Wait::Cluster(meeting))
+        Ok(Wait::Cluster(c.meeting.arrive(of)))
     });
 }
 

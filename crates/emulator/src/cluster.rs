@@ -60,8 +60,6 @@ pub(crate) struct Thread {
     /// Products asked for, and how many at each commit.
     pub(crate) asked: usize,
     pub(crate) commits: Vec<usize>,
-    /// The meeting of the cluster that it has arrived at and not waited for.
-    pub(crate) arrived: Option<u32>,
     /// Groups of stores committed.
     pub(crate) store_groups: usize,
     /// Words written and not published.
@@ -101,7 +99,6 @@ impl Cluster {
             wait: Wait::Nothing,
             asked: 0,
             commits: Vec::new(),
-            arrived: None,
             store_groups: 0,
             wrote: Vec::new(),
             pieces: Vec::new(),

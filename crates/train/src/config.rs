@@ -5,6 +5,7 @@ mod cost;
 mod groups;
 mod keys;
 mod markets;
+mod storage;
 mod walk_forward;
 mod windows;
 
@@ -12,10 +13,11 @@ pub use cost::Cost;
 pub use groups::{Group, Policy};
 pub use keys::{documented, nearest_key, schema};
 pub use markets::{MARKET_IDS, MarketData};
+pub use storage::WeightsChoice;
 pub use walk_forward::{FOLD_IDS, WalkForward};
 
 use crate::TrainError;
-use foxhunt_core::{Rounding, Storage, Weights, plain_words};
+use foxhunt_core::{Rounding, plain_words};
 use foxhunt_features::{FeatureError, FeatureSet};
 use foxhunt_kernels::optim::AdamSettings;
 use schemars::JsonSchema;
@@ -255,8 +257,8 @@ pub struct LearnConfig {
     pub clip: f64,
     /// Rate at which the target net follows.
     pub tau: f64,
-    /// In BF16, whether weights and targets are one word or pairs; F32 refuses pairs, which would change nothing.
-    pub weights: Weights,
+    /// Whether weights and targets are one word or pairs; F32 refuses pairs, which would change nothing.
+    pub weights: WeightsChoice,
     /// In BF16, how weights, moments and targets are rounded; to nearest is for study, and in F32 both are one.
     pub rounding: Rounding,
     /// Which kernels learn where the device has them: the fastest, those for Ampere and later, or the plan's span everywhere.
@@ -395,7 +397,7 @@ impl Config {
                 weight_decay: adam.weight_decay,
                 clip: adam.clip,
                 tau: adam.tau,
-                weights: Weights::default(),
+                weights: WeightsChoice::default(),
                 rounding: Rounding::default(),
                 step: LearnStep::default(),
                 explore: Explore::default(),
@@ -499,11 +501,6 @@ impl Config {
     /// Never for a configuration that was resolved.
     pub fn feature_set(&self) -> Result<FeatureSet, TrainError> {
         Ok(self.features.set()?)
-    }
-
-    /// How the optimiser's numbers are stored.
-    pub fn storage(&self) -> Storage {
-        Storage { weights: self.learn.weights, rounding: self.learn.rounding }
     }
 
     /// The configuration as TOML.
@@ -709,18 +706,6 @@ mod tests {
             }
         }
         assert!(refused > 300, "{refused}");
-    }
-
-    #[test]
-    fn storage_is_chosen_by_name() {
-        let c = |file: &str, set: &[String]| Config::resolve(Some(("a.toml", file)), None, set);
-        assert_eq!(c("", &[]).unwrap().storage(), Storage::default());
-        let chosen = c("[learn]\nweights = \"paired\"", &["learn.rounding=nearest".into()]).unwrap();
-        assert_eq!(chosen.storage(), Storage { weights: Weights::Paired, rounding: Rounding::Nearest });
-        let again = Config::resolve(Some(("b.toml", &chosen.to_toml().unwrap())), None, &[]).unwrap();
-        assert_eq!(chosen, again);
-        let error = c("", &["learn.weights=wide".into()]).unwrap_err().to_string();
-        assert!(error.contains("wide") && error.contains("paired"), "{error}");
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod trainer;
 pub use config::{
     Config, Cost, DataConfig, Dates, DecimalMarks, Explore, FOLD_IDS, FeaturesConfig, Group, LearnConfig,
     LearnStep, MARKET_IDS, MarketConfig, MarketData, NetworkConfig, Orders, Policy, SetOption, Size, Stamps,
-    WalkForward, documented, nearest_key, schema,
+    WalkForward, WeightsChoice, documented, nearest_key, schema,
 };
 pub use error::{TrainError, in_plan};
 pub use foxhunt_env::ACCOUNT_FEATURES;

@@ -161,11 +161,12 @@ impl Trainer {
             });
         };
         config.check_inputs(market.features.cols)?;
-        if dtype == DType::F32 && l.weights == Weights::Paired {
+        let storage = config.storage(dtype);
+        if dtype == DType::F32 && storage.weights == Weights::Paired {
             return Err(TrainError::Config {
                 place: "learn.weights".into(),
-                what: "pairs are of BF16 words, and this run is in F32, which needs none: train in bf16, or with plain \
-                       weights"
+                what: "pairs are of BF16 words, and this run is in F32, which needs none: train in bf16, or set it to \
+                       auto"
                     .into(),
             });
         }
@@ -200,7 +201,7 @@ impl Trainer {
         let env = Rc::new(Environments::spread(device, dtype, shape, &tables, &specs, spread)?);
 
         let mut plan = Plan::new(dtype, members);
-        plan.set_storage(config.storage());
+        plan.set_storage(storage);
         let external = |plan: &mut Plan, b: Buffer| plan.external(env.view(b), env.arena());
         let [envs, tally, observation, actions, ring, draws] =
             [Buffer::Envs, Buffer::Tally, Buffer::Observation, Buffer::Actions, Buffer::Ring, Buffer::Draws]

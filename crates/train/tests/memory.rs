@@ -4,9 +4,9 @@
 mod common;
 
 use common::{devices, tiny, waves};
-use foxhunt_core::{DType, Weights};
+use foxhunt_core::DType;
 use foxhunt_device::Device;
-use foxhunt_train::{Config, Market, MemoryPurpose, Trainer};
+use foxhunt_train::{Config, Market, MemoryPurpose, Trainer, WeightsChoice};
 
 fn trainer(device: &Device, dtype: DType, config: &Config) -> Trainer {
     let market = Market::prepare(waves(2_000), config).unwrap();
@@ -42,6 +42,7 @@ fn purposes_sum_to_what_is_allocated() {
 fn storage_types_differ_in_real_numbers_alone() {
     let device = Device::cpu();
     let mut config = tiny();
+    config.learn.weights = WeightsChoice::Plain;
     let [bf16, f32] = DType::ALL.map(|dtype| trainer(&device, dtype, &config).memory());
     for purpose in MemoryPurpose::ALL {
         let (half, whole) = (bf16.of(purpose), f32.of(purpose));
@@ -53,7 +54,7 @@ fn storage_types_differ_in_real_numbers_alone() {
         assert_eq!(half.integer, whole.integer, "{}", purpose.name());
     }
     // Pairs are two words of weights and of targets, and change nothing else.
-    config.learn.weights = Weights::Paired;
+    config.learn.weights = WeightsChoice::Paired;
     let paired = trainer(&device, DType::Bf16, &config).memory();
     for purpose in MemoryPurpose::ALL {
         let words = match purpose {

@@ -1,4 +1,4 @@
-//! Training with weights as pairs, and rounded to nearest: the same promises as the default's.
+//! Training with weights as pairs, which is the default in BF16, as single words, and rounded to nearest: the same promises of all.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -14,7 +14,7 @@ fn small(weights: Weights, rounding: Rounding) -> (Config, Bars) {
     let mut config = tiny();
     config.learn.collect = 256;
     config.learn.updates = 16;
-    config.learn.weights = weights;
+    config.learn.weights = weights.into();
     config.learn.rounding = rounding;
     (config, waves(700))
 }
@@ -42,6 +42,7 @@ fn run(device: &Device, config: &Config, bars: &Bars) -> Vec<Vec<u8>> {
 fn members_are_their_own_and_builds_agree() {
     for (weights, rounding) in [
         (Weights::Paired, Rounding::Stochastic),
+        (Weights::Plain, Rounding::Stochastic),
         (Weights::Plain, Rounding::Nearest),
         (Weights::Paired, Rounding::Nearest),
     ] {
@@ -59,7 +60,7 @@ fn members_are_their_own_and_builds_agree() {
     }
 }
 
-/// The low words exist only where they are asked for, begin as the remainder of the initial weights, change, and are
+/// The low words exist where weights are pairs, begin as the remainder of the initial weights, change, and are
 /// part of the state.
 #[test]
 fn low_words_are_of_the_plan_and_of_the_state() {
@@ -83,9 +84,15 @@ fn low_words_are_of_the_plan_and_of_the_state() {
     trainer.epoch().unwrap();
     assert!(off(&value(&trainer)) > 1e-4, "training moves it");
 
+    // What a configuration says that leaves the key out, and one that names single words.
+    let has_low = |config: &Config, dtype| {
+        let trainer = Trainer::new(&device, dtype, config, &market).unwrap();
+        assert_eq!(trainer.net().low.is_some(), trainer.plan().to_string().contains("_low"));
+        trainer.net().low.is_some()
+    };
+    assert_eq!(DType::ALL.map(|dtype| has_low(&tiny(), dtype)), DType::ALL.map(|d| d == DType::Bf16));
     let (plain, _) = small(Weights::Plain, Rounding::Stochastic);
-    let trainer = Trainer::new(&device, DType::Bf16, &plain, &market).unwrap();
-    assert!(trainer.net().low.is_none() && !trainer.plan().to_string().contains("_low"));
+    assert!(!has_low(&plain, DType::Bf16));
 }
 
 #[test]

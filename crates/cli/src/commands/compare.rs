@@ -31,7 +31,7 @@ use std::{
 #[derive(Args)]
 #[command(after_help = "Examples:
   foxhunt compare --market known:drift --out compare/drift
-  foxhunt compare --data XBTUSD_60.csv.gz --size study --arms f32,stochastic --members 32 --out compare/btc
+  foxhunt compare --data XBTUSD_60.csv.gz --size study --arms f32,paired --members 32 --out compare/btc
   foxhunt compare --config two.toml --members 32 --out compare/two
   foxhunt compare --market known:drift --members 32..64 --minutes 20 --out compare/second-half
   foxhunt compare --market known:drift --minutes 0 --merge compare/second-half --out compare/drift")]

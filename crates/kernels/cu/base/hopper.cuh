@@ -40,10 +40,7 @@ FN void publish_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "me
 
 // ---- clusters ---------------------------------------------------------------------------------------------------
 FN u32 cluster_rank() { u32 r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); return r; }
-// All threads of a cluster meet, in two halves: what is done between them needs no other block. Each thread takes turns.
-FN void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
-FN void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-FN void cluster_sync() { cluster_arrive(); cluster_wait(); }
+FN void cluster_sync() { asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 FN u32 shared_of_rank(u32 at, u32 rank) { u32 r; asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(at), "r"(rank)); return r; }
 FN void put_remote(u32 at, u32 x) { asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(at), "r"(x) : "memory"); }
 FN void arrive_remote(u32 b) { asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(b) : "memory"); }

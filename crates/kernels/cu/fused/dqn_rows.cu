@@ -395,7 +395,6 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
     mean_biases(g.bias(TARGET));
     barrier(1 + GROUPS, 128 * GROUPS);
   }
-  if constexpr (ROLES > 1) cluster_wait();
 #pragma unroll 1
   for (int pass = role.first; pass <= role.last; ++pass) {
     if (pass == LEARN) {
@@ -428,9 +427,8 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
     barrier_init(x_full + 16 * GROUPS + 8, ROLES == 5 ? 256 : 128);
     barriers_ready();
   }
-  // Nothing is sent to another block before `compute` waits for it to have come so far.
-  if constexpr (ROLES > 1) cluster_arrive();
-  __syncthreads();
+  if constexpr (ROLES > 1) cluster_sync();
+  else __syncthreads();
   if (group == GROUPS) {
     if constexpr (GROUPS == 2) registers_fewer<24>();
     if (threadIdx.x == 128 * GROUPS) {
@@ -446,7 +444,6 @@ GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_RO
   // What one block wrote to another's memory stays until all are done with it.
   if constexpr (ROLES > 1) {
     __syncwarp();
-    if (group == GROUPS) cluster_wait();
     cluster_sync();
   }
 }

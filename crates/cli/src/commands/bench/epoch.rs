@@ -1,10 +1,10 @@
-use super::{Bench, Common, count};
+use super::{Bench, Common, Stored, count};
 use crate::{Failure, commands::train};
 use clap::Args;
 use foxhunt_bench::{EpochBench, EpochResult};
 use foxhunt_train::{Config, SetOption, Size};
 
-/// Time an epoch of training, collecting and learning, as `foxhunt train` takes it; saves and reports are not part of it
+/// Time an epoch of training, collecting and learning, as `foxhunt train --weights plain` takes it; saves and reports are not part of it
 ///
 /// It trades a random walk of minute bars at the costs of EUR/USD.
 #[derive(Args)]
@@ -25,6 +25,8 @@ pub(crate) struct EpochArgs {
     #[arg(long, allow_negative_numbers = true, value_parser = count(1 << 24))]
     bars: Option<usize>,
     #[command(flatten)]
+    stored: Stored,
+    #[command(flatten)]
     common: Common,
 }
 
@@ -42,7 +44,11 @@ pub(super) fn run(args: &EpochArgs) -> Result<(), Failure> {
         for &size in sizes {
             for population in &args.population {
                 let pair = format!("population={population}");
-                let mut set = vec![SetOption::new("--population", &pair, &population.to_string())];
+                let weights = args.stored.in_dtype(dtype).to_string();
+                let mut set = vec![
+                    SetOption::new("--population", &pair, &population.to_string()),
+                    SetOption::new("--weights", &format!("learn.weights={weights}"), &weights),
+                ];
                 set.extend(args.set.iter().map(|pair| SetOption::new("--set", pair, pair)));
                 let timed = EpochBench {
                     size: name(size).to_owned(),

@@ -10,7 +10,7 @@ use super::{number::whole, offered, open};
 use crate::Failure;
 use clap::{Args, Subcommand};
 use foxhunt_bench::{Machine, MachineBench, Outcome, Setting, header, json, row};
-use foxhunt_core::DType;
+use foxhunt_core::{DType, Weights};
 use foxhunt_device::{Device, DeviceChoice, training_dtype};
 
 /// Time the standard workloads
@@ -50,6 +50,22 @@ pub(super) struct Common {
     /// Print JSON, one object a line
     #[arg(long)]
     json: bool,
+}
+
+/// How a workload that learns stores its weights.
+#[derive(Args)]
+pub(super) struct Stored {
+    /// In bf16, weights and targets as one word each (plain), or as the pairs (paired) that `foxhunt train` has if nothing is
+    /// said; in f32 they are plain
+    #[arg(long, value_name = "plain|paired", default_value = "plain", hide_possible_values = true,
+        value_parser = offered::offered(&["plain", "paired"], |s: &str| s.parse::<Weights>()))]
+    weights: Weights,
+}
+
+impl Stored {
+    fn in_dtype(&self, dtype: DType) -> Weights {
+        if dtype == DType::Bf16 { self.weights } else { Weights::Plain }
+    }
 }
 
 /// A device to time on, and the way to tell of it.

@@ -1,4 +1,4 @@
-use super::{Bench, Common, count};
+use super::{Bench, Common, Stored, count};
 use crate::{Failure, commands::number::whole};
 use clap::Args;
 use foxhunt_bench::{Soak, SoakResult, StepBench, StepMemory, StepResult, step_shape};
@@ -10,6 +10,7 @@ use foxhunt_kernels::fused::DqnKernels;
 #[command(after_help = "Examples:
   foxhunt bench step
   foxhunt bench step --batch 512,4096 --population 1,8 --dtype bf16,f32
+  foxhunt bench step --weights paired --dtype bf16
   foxhunt bench step --memory --json")]
 pub(crate) struct StepArgs {
     /// Batch sizes
@@ -36,6 +37,8 @@ pub(crate) struct StepArgs {
     /// Take so many steps instead, and fail if one allocates, copies, waits for the device or leaves memory behind
     #[arg(long, value_name = "STEPS", conflicts_with_all = ["steps", "repetitions", "memory"], allow_negative_numbers = true, value_parser = whole(1..=1_000_000_000_u32))]
     soak: Option<u32>,
+    #[command(flatten)]
+    stored: Stored,
     #[command(flatten)]
     common: Common,
 }
@@ -99,6 +102,7 @@ impl StepArgs {
             batch,
             population,
             dtype,
+            weights: self.stored.in_dtype(dtype),
             replay_rows: self.rows.unwrap_or(if gpu { 1 << 20 } else { 1 << 16 }),
             steps: self.steps.unwrap_or(if gpu { 20 } else { 3 }),
             repetitions: self.common.repetitions.unwrap_or(if gpu { 30 } else { 5 }),
@@ -111,8 +115,9 @@ fn print_memory(bench: &Bench, r: &StepMemory) -> Result<(), Failure> {
         return say!("{}", serde_json::to_string(r)?);
     }
     say!(
-        "\n{}, B {}, P {}, {} rows of replay\n{}",
+        "\n{}, {} weights, B {}, P {}, {} rows of replay\n{}",
         r.dtype,
+        r.weights,
         r.batch,
         r.population,
         r.replay_rows,

@@ -1,6 +1,7 @@
 //! Configurations as flat lists of keys, and where two differ.
 
 use crate::Failure;
+use foxhunt_core::DType;
 use foxhunt_train::{Config, Size};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -46,12 +47,18 @@ pub(crate) fn differing(all: &[Keys]) -> Vec<(String, Vec<String>)> {
 pub(crate) type Changed = (Size, Vec<(String, Vec<String>)>);
 
 /// The size whose defaults a configuration is nearest to, and what differs from them: key, default, own value. A run
-/// records values and not the size that they came from.
-pub(crate) fn from_defaults(config: &Config) -> Result<Changed, Failure> {
-    let own = keys(config)?;
+/// records values and not the size that they came from, and what they come to in its storage type, `dtype`.
+pub(crate) fn from_defaults(config: &Config, dtype: Option<DType>) -> Result<Changed, Failure> {
+    let keys = |mut config: Config| {
+        if let Some(dtype) = dtype {
+            config.settle_storage(dtype);
+        }
+        keys(&config)
+    };
+    let own = keys(config.clone())?;
     let mut best: Option<(Size, Vec<_>)> = None;
     for size in [Size::Small, Size::Study, Size::Bench] {
-        let rows = differing(&[keys(&Config::of(size))?, own.clone()]);
+        let rows = differing(&[keys(Config::of(size))?, own.clone()]);
         if best.as_ref().is_none_or(|(_, b)| rows.len() < b.len()) {
             best = Some((size, rows));
         }
@@ -62,19 +69,28 @@ pub(crate) fn from_defaults(config: &Config) -> Result<Changed, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use foxhunt_train::WeightsChoice;
 
     #[test]
     fn the_nearest_size_is_found_and_its_differences() {
         let mut config = Config::of(Size::Study);
-        assert_eq!(from_defaults(&config).unwrap(), (Size::Study, vec![]));
+        assert_eq!(from_defaults(&config, None).unwrap(), (Size::Study, vec![]));
         config.learn.gamma = 0.995;
         config.data.files = vec!["a \"b\".csv".into()];
-        let (size, rows) = from_defaults(&config).unwrap();
+        let (size, rows) = from_defaults(&config, Some(DType::Bf16)).unwrap();
         assert_eq!(size, Size::Study);
         let row = |key: &str, a: &str, b: &str| (key.to_owned(), vec![a.to_owned(), b.to_owned()]);
         assert_eq!(
             rows,
             [row("data.files", "[]", r#"["a \"b\".csv"]"#), row("learn.gamma", "0.99", "0.995")]
         );
+
+        // A run records what the default came to.
+        let mut run = Config::of(Size::Study);
+        run.settle_storage(DType::Bf16);
+        assert_eq!(from_defaults(&run, Some(DType::Bf16)).unwrap(), (Size::Study, vec![]));
+        run.learn.weights = WeightsChoice::Plain;
+        let (_, rows) = from_defaults(&run, Some(DType::Bf16)).unwrap();
+        assert_eq!(rows, [row("learn.weights", "\"paired\"", "\"plain\"")]);
     }
 }

@@ -13,6 +13,7 @@ use crate::{
 };
 use clap::Args;
 use foxhunt_checkpoint::{CHECKPOINTS, CONFIG, METRICS, RUN};
+use foxhunt_core::DType;
 use foxhunt_data::show_moment;
 use foxhunt_train::Config;
 use std::{fs, path::PathBuf};
@@ -44,7 +45,8 @@ pub(super) fn run(args: &ShowArgs) -> Result<(), Failure> {
     if ![RUN, CONFIG, METRICS, CHECKPOINTS].iter().any(|name| args.run.join(name).exists()) {
         return Err(Failure::Unusable(run.problems.join("; ")));
     }
-    let changed = run.config.as_ref().map(from_defaults).transpose()?;
+    let dtype = run.setting.as_ref().and_then(|s| s.dtype().ok());
+    let changed = run.config.as_ref().map(|c| from_defaults(c, dtype)).transpose()?;
     if args.json {
         let mut value = as_json(&run);
         if let Some((size, rows)) = &changed {
@@ -103,7 +105,13 @@ fn head(run: &Run) -> Rows {
             let text = format!("{}: {}, {} bars, SHA-256 {}", m.name, m.data, m.bars, m.data_sha256);
             rows.push(pair("data", text));
         }
-        rows.push(pair("device", format!("{}, {}, {}", s.device, s.dtype, s.program)));
+        let weights = match (&run.config, s.dtype()) {
+            (Some(config), Ok(DType::Bf16)) => {
+                format!(" with {} weights", config.storage(DType::Bf16).weights)
+            }
+            _ => String::new(),
+        };
+        rows.push(pair("device", format!("{}, {}{weights}, {}", s.device, s.dtype, s.program)));
     }
     if let Some(c) = &run.config {
         let of_each = match c.lists_markets() {
