@@ -27,7 +27,8 @@ pub(crate) fn header(market: &Market, rules: &RuleBook, window: &TestWindow, run
     assumptions.push(CLOSE_OUT.into());
     assumptions.extend(stated(bars));
     assumptions.extend(far_prices(bars));
-    assumptions.extend(market.too_thin(window.rows.clone()).map(|words| format!("Of this stretch {words}.")));
+    let of_stretch = [market.too_thin(window.rows.clone()), market.in_sample(window.rows.clone())];
+    assumptions.extend(of_stretch.into_iter().flatten().map(|words| format!("Of this stretch {words}.")));
     LedgerHeader {
         format: FORMAT,
         program: format!("foxhunt {}", env!("CARGO_PKG_VERSION")),

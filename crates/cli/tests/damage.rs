@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{assert_same, command, files, finished, foxhunt};
+use common::{assert_same, command, files, finished, foxhunt, sample};
 use foxhunt_checkpoint::RunFolder;
 use std::{fs, path::Path, process::Stdio, time::Duration};
 
@@ -85,6 +85,35 @@ fn bars_of_any_name_are_of_the_runs_instrument() {
     assert!(shown.starts_with("EUR/USD"), "{shown}");
 }
 
+/// A file that grows every day is the usual one. Members need nothing of the bars that they were trained on but what the run keeps.
+#[test]
+fn members_act_where_their_own_bars_have_grown_or_gone() {
+    let (folder, run) = finished();
+    let at = folder.path();
+    fs::write(at.join("today.csv"), sample(6200)).unwrap();
+    let act = "act run --device cpu --data today.csv";
+    let want = foxhunt(at, act).works().out;
+    let test = |out: &str| foxhunt(at, &format!("backtest run --device cpu --data today.csv --out {out}"));
+    test("before").fails(0, &[]);
+    fs::copy(at.join("today.csv"), at.join("eurusd.csv")).unwrap();
+    foxhunt(at, "act run --device cpu").fails(1, &["eurusd.csv is not the data", "restore that file"]);
+    assert_eq!(foxhunt(at, "act run --device cpu --data eurusd.csv").works().out, want);
+    fs::remove_file(at.join("eurusd.csv")).unwrap();
+    assert_eq!(foxhunt(at, act).works().out, want);
+    test("after").fails(0, &[]);
+    assert_same(&at.join("after"), &files(&at.join("before")), "a test without the run's own bars");
+
+    let taught = fs::read_to_string(run.join("taught.json")).unwrap();
+    fs::write(run.join("taught.json"), taught.replacen("\"bars_per_day\": 1", "\"bars_per_day\": 2", 1))
+        .unwrap();
+    foxhunt(at, act).fails(3, &["taught.json is damaged", "restore it from a copy"]);
+    // A run of an earlier version has none, and is read with its bars.
+    fs::remove_file(run.join("taught.json")).unwrap();
+    foxhunt(at, act).fails(3, &["there is no eurusd.csv"]);
+    fs::write(at.join("eurusd.csv"), sample(6000)).unwrap();
+    assert_eq!(foxhunt(at, act).works().out, want);
+}
+
 /// Whoever removes the choice of a finished run is told one thing, which works: the end is done again, to the same bytes.
 #[test]
 fn a_finished_run_without_its_choice_is_finished_again() {
@@ -99,6 +128,19 @@ fn a_finished_run_without_its_choice_is_finished_again() {
     assert!(again.out.contains("chosen on the validation window"), "{}", again.out);
     assert_same(&run, &want, "the end done again");
     assert_eq!(foxhunt(folder.path(), "train --resume run").works().out, "run is finished\n");
+    // So is one that lost something else that its end wrote.
+    for file in ["figures.json", "report.html"] {
+        fs::remove_file(run.join(file)).unwrap();
+    }
+    fs::remove_dir_all(run.join("ledger")).unwrap();
+    let listed = foxhunt(folder.path(), "runs list run").works().out;
+    assert!(
+        listed.contains("figures.json is missing: foxhunt train --resume run makes it again"),
+        "{listed}"
+    );
+    foxhunt(folder.path(), "train --resume run --device cpu")
+        .fails(0, &["note: run has no report.html, ledger, figures.json: the end of the run is done again"]);
+    assert_same(&run, &want, "pages made again");
     // So is one whose metrics changed.
     fs::write(run.join("metrics.jsonl"), "{\n").unwrap();
     let told = foxhunt(folder.path(), "backtest run --device cpu --out x");

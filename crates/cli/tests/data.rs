@@ -162,7 +162,7 @@ fn columns_of_the_file_are_features() {
     );
     let page = String::from_utf8(file("run", "report.html")).unwrap();
     assert!(page.contains("The agent sees columns of the file beside its bars: mood."));
-    run("backtest run --data eurusd.csv --out b --device cpu").works();
+    run("backtest run --data eurusd.csv --out b --device cpu").fails(0, &["trained and chosen on"]);
     let told = run("act run --data bars.parquet --device cpu").works();
     assert!(told.out.contains("order: "), "{}", told.out);
     for command in

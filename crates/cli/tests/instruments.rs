@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::{fs, path::Path};
 
 const TWO: &str = "population = 2\n[[data.markets]]\nname = 'eur'\nfiles = ['eurusd.csv']\n[[data.markets]]\nfiles = \
-                   ['gold_1.csv', 'gold_2.csv']\ninstrument = 'gold.toml'\nname = 'gold'\n";
+                   ['gold_1.csv', 'gold_2.csv']\ninstrument = 'gold.toml'\nname = 'gold'\ntime_zone = 'Asia/Tokyo'\n";
 
 fn json(path: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
@@ -132,6 +132,11 @@ fn commands_take_one_instrument_of_a_run() {
         "{}",
         act.out
     );
+    // Files that are named are read as the instrument's own: by its zone, in its costs.
+    let own = foxhunt(at, "act run --market gold --device cpu").works().out;
+    let named = "act run --market gold --device cpu --data gold_1.csv gold_2.csv";
+    assert_eq!(foxhunt(at, named).works().out, own);
+    assert_ne!(foxhunt(at, &format!("{named} --time-zone UTC")).works().out, own);
     let leak = foxhunt(at, "verify leak run --market gold --device cpu").works();
     assert!(leak.out.contains("nothing depends on its future: passed"), "{}", leak.out);
     let memory = foxhunt(at, "device --device cpu --memory run").works();
@@ -246,7 +251,8 @@ fn a_policy_is_shared() {
     let config = Config::resolve(Some(("config.toml", &text)), None, &[]).unwrap();
     let gold = Instrument::from_toml(&fs::read_to_string(at.join("gold.toml")).unwrap()).unwrap();
     let bars = |file: &str, instrument: Option<Instrument>| {
-        let options = LoadOptions { instrument, ..Default::default() };
+        let time_zone = instrument.is_some().then(|| "Asia/Tokyo".to_owned());
+        let options = LoadOptions { instrument, time_zone, ..Default::default() };
         load(at.join(file).to_str().unwrap(), &options).unwrap()
     };
     let both = bars("gold_1.csv", Some(gold.clone())).append(bars("gold_2.csv", Some(gold))).unwrap();

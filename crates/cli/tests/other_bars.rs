@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{finished, foxhunt, sample, train};
+use common::{Done, command, finished, foxhunt, sample, train};
 use foxhunt_ledger::{Ledger, reconcile};
 use std::fs;
 
@@ -26,7 +26,10 @@ fn other_bars_need_no_windows() {
         foxhunt(folder.path(), &format!("backtest run --device cpu --data {data} --out {data}.out"))
     };
     for (data, bars) in [("eur300.csv", 300 - FIRST), ("two.csv", 2)] {
-        test(data).works();
+        // The first bars of the run's own file are bars that it was trained on: the test is none.
+        test(data).fails(0, &["bars lie in the time that the members were trained and chosen on"]);
+        let page = fs::read_to_string(folder.path().join(format!("{data}.out/report.html"))).unwrap();
+        assert!(page.contains("what they earn there is no test of them"));
         let ledger = Ledger::read(&folder.path().join(format!("{data}.out/ledger"))).unwrap();
         reconcile(&ledger).unwrap();
         assert_eq!(ledger.bars.len(), bars, "{data}");
@@ -58,6 +61,43 @@ fn positions_need_neither_features_nor_windows() {
     test(&[(58, 1.0)], "last").works();
     assert_eq!(Ledger::read(&folder.path().join("last/ledger")).unwrap().bars.len(), 2);
     test(&[(59, 1.0)], "late").fails(3, &["p.csv, line 2: the first target", "last bar of short.csv"]);
+}
+
+/// What a run's configuration says of its files goes for others too, and gives way to options; nothing else does.
+#[test]
+fn files_of_another_shape_are_read_as_options_say() {
+    let (folder, _) = finished();
+    let at = folder.path();
+    let plain = sample(700);
+    fs::write(at.join("eur700.csv"), &plain).unwrap();
+    let rows: String = plain.lines().skip(1).map(|line| format!("{line}\n")).collect();
+    fs::write(at.join("other.csv"), format!("when,first,high,low,last,amount\n{rows}")).unwrap();
+    let columns = "--columns time=when,open=first,close=last,volume=amount";
+    let want = foxhunt(at, "act run --device cpu --data eur700.csv").works().out;
+    let act = |more: &str| foxhunt(at, &format!("act run --device cpu {more}"));
+    act("--data other.csv").fails(3, &["other.csv, line 1: has no column", "--columns"]);
+    assert_eq!(act(&format!("--data other.csv {columns}")).works().out, want);
+    act("--time-zone UTC").fails(1, &["name others with --data"]);
+    act("--data other.csv --feature-columns amount").fails(1, &["leave --feature-columns out"]);
+    foxhunt(at, &format!("backtest run --device cpu --data other.csv {columns} --out tested"))
+        .fails(0, &["bars lie in the time that the members were trained"]);
+    foxhunt(at, "backtest run --device cpu --data eur700.csv --set seed=2 --out x")
+        .fails(1, &["leave --set out"]);
+    assert!(!at.join("x").exists());
+    let money = format!("verify money --device cpu --data other.csv {columns} --instrument EUR/USD");
+    assert!(foxhunt(at, &money).works().out.contains("no cent appears or is lost: passed"));
+
+    train(at, &format!("--data other.csv {columns} --instrument EUR/USD --out named")).works();
+    let named = |args: &[&str]| {
+        let args = [&["act", "named", "--device", "cpu"], args].concat();
+        Done::new(&command(at).args(&args).output().unwrap(), args.join(" "))
+    };
+    let want = named(&[]).works().out;
+    assert_eq!(named(&["--data", "other.csv"]).works().out, want);
+    named(&["--data", "eur700.csv"]).fails(3, &["has no column named \"when\"", "--columns"]);
+    assert_eq!(named(&["--data", "eur700.csv", "--columns", ""]).works().out, want);
+    foxhunt(at, "data convert eur700.csv --instrument EUR/USD --out eur.parquet").works();
+    assert_eq!(named(&["--data", "eur.parquet", "--columns", ""]).works().out, want);
 }
 
 /// The sample's prices with a bar every so many seconds, and so much volume.

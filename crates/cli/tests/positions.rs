@@ -116,6 +116,8 @@ fn the_next_order_is_printed() {
     assert_eq!(past["urgency"]["taken"], ["patient", "normal", "aggressive"][usize::from(action.urgency)]);
     let held = json("--data eurusd_past.csv --position -40 --equity 50000.5");
     assert_eq!((&held["position_lots"], &held["equity_money"]), (&(-40).into(), &50_000_500_000_i64.into()));
+    let of = ["instrument", "quote_currency", "lot", "money_exponent"].map(|key| held[key].to_string());
+    assert_eq!(of, ["\"EUR/USD\"", "\"USD\"", "\"1000\"", "6"]);
     assert_ne!(held["exposure"]["values"], past["exposure"]["values"], "another account is seen otherwise");
     let order = held["target_lots"].as_i64().unwrap() + 40;
     assert!(held["order_lots"] == order || held["within_band"] == true);

@@ -68,6 +68,10 @@ fn folds_are_chosen_tested_and_stitched() {
     assert_eq!((&all[..one.len()], &all[one.len() + 1..]), (&one[..], &two[..]));
     assert_eq!(all[one.len()], one[one.len() - 1], "kept over the boundary");
 
+    // As many bars as an n-step return and an observation span, in words: 3 + 1 - 1.
+    let shown = foxhunt(at, "runs show run").works().out;
+    assert!(shown.contains("2, 3 bars purged, 0 bars of embargo"), "{shown}");
+
     // What was chosen is held against all trials, a baseline against none.
     let deflated = |of: &Value| of["members"][0]["metrics"]["deflated_sharpe"].as_f64().unwrap();
     let hold = &figures["baselines"][0];

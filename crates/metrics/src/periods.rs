@@ -5,6 +5,8 @@ use crate::series::Series;
 
 /// A year as the account counts it: 365 days.
 const YEAR_S: f64 = 31_536_000.0;
+/// The days of the longest year.
+const LEAP_YEAR_DAYS: f64 = 366.0;
 pub(crate) const DAY_NS: i64 = 86_400_000_000_000;
 
 /// Years of 365 days from the opening row to the last.
@@ -18,7 +20,7 @@ pub fn periods_per_year(series: &Series) -> Metric {
     ppy(series).into()
 }
 
-/// Session days per year, counted likewise.
+/// Session days per year, counted likewise; no more than a year has, though a short stretch begins and ends within sessions.
 pub fn days_per_year(series: &Series) -> Metric {
     dpy(series).into()
 }
@@ -60,7 +62,7 @@ pub(crate) fn ppy(series: &Series) -> Result<f64, Undefined> {
 }
 
 pub(crate) fn dpy(series: &Series) -> Result<f64, Undefined> {
-    Ok(sessions(series).max(1) as f64 / years(series)?)
+    Ok((sessions(series).max(1) as f64 / years(series)?).min(LEAP_YEAR_DAYS))
 }
 
 /// Refuses a stretch that is too short to speak of a year: 90 days.
@@ -89,6 +91,11 @@ mod tests {
             (session_count(&sessions), bar_count(&sessions)),
             (Metric::Value(37.0), Metric::Value(73.0))
         );
+        // Two sessions within a day and a bit: 730 in a year there are not.
+        let mut short = daily(&[1; 3]);
+        short.time_ns = vec![0, DAY_NS / 2, DAY_NS];
+        short.day = vec![0, 0, 1];
+        assert_eq!(days_per_year(&short), Metric::Value(366.0));
         assert_eq!(session_count(&daily(&[1])), Metric::Value(0.0));
         assert_eq!(periods_per_year(&daily(&[1])), Metric::Undefined(Undefined::TooFew { have: 0, need: 1 }));
         assert_eq!(days_per_year(&daily(&[])), Metric::Undefined(Undefined::TooFew { have: 0, need: 1 }));

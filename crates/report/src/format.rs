@@ -130,7 +130,8 @@ impl Units {
             Unit::Count => decimal(value, 0),
             Unit::Money => self.money(value),
             Unit::BasisPoints => format!("{}{THIN}bp", decimal(value, 2)),
-            Unit::Times => format!("{}×", decimal(value, 2)),
+            // Hundredths of thousands tell nothing.
+            Unit::Times => format!("{}×", decimal(value, if value.abs() < 1_000.0 { 2 } else { 0 })),
             Unit::Bars => decimal(value, 1),
             Unit::Days => decimal(value, 1),
             Unit::Hours => format!("{}{THIN}h", decimal(value, 1)),
@@ -227,6 +228,7 @@ mod tests {
         assert_eq!(units("half").price(1_500), "1,500");
         assert_eq!(units("0.0").price(7), "7");
         assert_eq!(fx.metric(1.5, Unit::Times), "1.50×");
+        assert_eq!(fx.metric(19_663.57, Unit::Times), "19,664×");
         assert_eq!(fx.metric(-2.0, Unit::BasisPoints), "−2.00\u{202f}bp");
     }
 }

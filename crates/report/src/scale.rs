@@ -19,6 +19,13 @@ pub fn round_ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
     found.iter().find(|ticks| ticks.len() > 1).or(found.last()).cloned().unwrap_or_default()
 }
 
+/// Of the round values those that are whole, for what is counted.
+pub(crate) fn whole_ticks(low: f64, high: f64, count: usize) -> Vec<f64> {
+    let mut ticks = round_ticks(low, high, count);
+    ticks.retain(|tick| (tick - tick.round()).abs() < 1e-9);
+    ticks
+}
+
 /// The smallest of 1, 2, 5 times a power of ten that is no less than `rough`.
 fn round_step(rough: f64) -> f64 {
     let power = 10f64.powf(rough.log10().floor());
@@ -118,6 +125,9 @@ mod tests {
         assert_eq!(round_ticks(-82.0, 93.0, 3), [-50.0, 0.0, 50.0]);
         assert_eq!(round_ticks(-19.0, 21.0, 1), [0.0, 20.0]);
         assert_eq!(round_ticks(-9.0, 15.0, 1), [0.0, 10.0]);
+        assert_eq!(whole_ticks(1.0, 3.0, 5), [1.0, 2.0, 3.0]);
+        assert_eq!(whole_ticks(1.0, 2.0, 5), [1.0, 2.0]);
+        assert_eq!(whole_ticks(1.0, 1.0, 5), [1.0]);
         assert_eq!(tick_decimals(&[0.0, 0.05]), 2);
         assert_eq!(tick_decimals(&[0.0, 0.1]), 1);
         assert_eq!(tick_decimals(&[0.0, 200.0]), 0);

@@ -6,9 +6,11 @@ mod error;
 mod liquidity;
 mod market;
 mod memory;
+mod sample;
 mod shared;
 mod shares;
 mod still;
+mod taught;
 mod trainer;
 
 pub use config::{
@@ -20,4 +22,5 @@ pub use error::{TrainError, in_plan};
 pub use foxhunt_env::ACCOUNT_FEATURES;
 pub use foxhunt_nn::{Memory, MemoryBytes, MemoryPurpose};
 pub use market::Market;
+pub use taught::Taught;
 pub use trainer::{ACTIONS, EpochReport, Trainer, fused_kernels, member_spec, network};

@@ -1,11 +1,13 @@
 //! From bars to what the device works on: rule book, bar table, normalised features, windows.
 
-use crate::{Config, Cost, Orders, TrainError, shared::check_windows, shares::too_few, still::check_still};
+use crate::{
+    Config, Cost, Orders, Taught, TrainError, shared::check_windows, shares::too_few, still::check_still,
+};
 use foxhunt_data::{Bars, MarketColumns, Ohlc};
 use foxhunt_env::{FeatureId, Tables};
 use foxhunt_features::{FeatureSet, FeatureTable, Moments, NormalisedTable, Normaliser, Splits};
 use foxhunt_market::{BarColumns, BarTable, FinancingBase, OrderTypes, RuleBook, SESSION_END};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// Least rows of each window.
 const LEAST_ROWS: usize = 64;
@@ -31,6 +33,9 @@ pub struct Market {
     pub volatility_floor_e9: u32,
     /// Bars of a day, counted in the training window and before it.
     pub bars_per_day: f64,
+    /// Of bars that others were trained before: the closes (ns) of the same instrument that their training and validation
+    /// windows span.
+    pub taught_ns: Option<RangeInclusive<i64>>,
 }
 
 impl Market {
@@ -96,14 +101,14 @@ impl Market {
 
     /// Bars that an agent trained on `trained` has not seen: whatever is measured on a training window (normaliser, least
     /// volatility, bars of a day) is that market's. All rows with features in sight are the test window, which needs `least`
-    /// of them; the others are empty.
+    /// of them; the others are empty. What of them the agent has seen after all is [`Market::in_sample`].
     ///
     /// # Errors
     /// [`TrainError::Windows`] for fewer rows, or numbers that the rules refuse.
     pub fn prepare_unseen(
         bars: Bars,
         config: &Config,
-        trained: &Market,
+        trained: &Taught,
         least: usize,
     ) -> Result<Self, TrainError> {
         let set = config.feature_set()?;
@@ -125,7 +130,11 @@ impl Market {
         }
         let (start, end) = (usable.start, usable.end);
         let splits = Splits { train: start..start, validation: start..start, test: start..end };
-        Self::of_features(bars, &raw, splits, config, Some(trained))
+        let market = Self::of_features(bars, &raw, splits, config, Some(trained))?;
+        let [first, last] = trained.closes_ns;
+        let same = market.bars.instrument.name == trained.instrument.name;
+        let taught_ns = same.then_some(first..=last);
+        Ok(Market { taught_ns, ..market })
     }
 
     /// Bars that nobody is trained on and nobody's features are made of, for targets that are given: all of them are the test
@@ -210,7 +219,7 @@ impl Market {
         raw: &FeatureTable,
         splits: Splits,
         config: &Config,
-        trained: Option<&Market>,
+        trained: Option<&Taught>,
     ) -> Result<Self, TrainError> {
         let (normaliser, bars_per_day) = match trained {
             Some(m) => (m.normaliser.clone(), m.bars_per_day),
@@ -226,7 +235,18 @@ impl Market {
             .map_or_else(|| table.volatility_floor_e9(splits.train.clone()), |m| m.volatility_floor_e9);
         let rules = rule_book(&bars, &table, config)?;
         rules.validate()?;
-        Ok(Market { bars, rules, table, features, normaliser, splits, volatility_floor_e9, bars_per_day })
+        let taught_ns = None;
+        Ok(Market {
+            bars,
+            rules,
+            table,
+            features,
+            normaliser,
+            splits,
+            volatility_floor_e9,
+            bars_per_day,
+            taught_ns,
+        })
     }
 
     /// The same market with one more feature, a raw value per bar, normalised on the training window like the others. What

@@ -182,7 +182,7 @@ fn unseen_bars_are_measured_by_the_trained_market() {
             side[row] = 220_000;
         }
     }
-    let unseen = |bars: &Bars| Market::prepare_unseen(bars.clone(), &config, &trained, 2).unwrap();
+    let unseen = |bars: &Bars| Market::prepare_unseen(bars.clone(), &config, &trained.taught(), 2).unwrap();
     let (a, b) = (unseen(&bars), unseen(&other));
     assert_eq!(a.volatility_floor_e9, b.volatility_floor_e9);
     assert_eq!(a.table.context[..KNOWN], b.table.context[..KNOWN]);

@@ -37,8 +37,20 @@ fn dates_decide_the_windows() {
     assert!(alone.features.values[..alone.features.cols].iter().all(|x| *x == 0.0));
 
     // Bars that are not those that were trained on are tested whole, wherever the dates lie.
-    let unseen = Market::prepare_unseen(bars.slice(0..600), &config, &market, 2).unwrap();
+    let unseen = Market::prepare_unseen(bars.slice(0..600), &config, &market.taught(), 2).unwrap();
     assert_eq!((&unseen.splits.test, &unseen.normaliser), (&(168..600), &market.normaliser));
+
+    // Rows 700 to 1,600 are those of training and validation. Tested again they are told, whatever file they come from, and bars
+    // of another instrument are not.
+    assert_eq!((unseen.in_sample(168..600), market.in_sample(1_600..1_800)), (None, None));
+    let again = Market::prepare_unseen(bars.slice(500..2_000), &config, &market.taught(), 2).unwrap();
+    let words = again.in_sample(again.splits.test.clone()).unwrap();
+    assert_eq!(again.splits.test, 168..1_500);
+    assert!(words.starts_with("900 of 1332 bars lie in the time that the members were trained"), "{words}");
+    assert_eq!(again.in_sample(1_100..1_500), None);
+    let mut other = bars.slice(500..2_000);
+    other.instrument.name = "another".into();
+    assert_eq!(Market::prepare_unseen(other, &config, &market.taught(), 2).unwrap().taught_ns, None);
 }
 
 /// What comes after the training window changes neither the normaliser nor anything before it; what comes before it does

@@ -49,7 +49,7 @@ pub fn baselines(
     Ok(vec![
         said(backtest.strategy(&buy_and_hold(backtest.window()))?, "The target is full long at every close."),
         backtest.exposures(&volatility_target(backtest))?,
-        said(backtest.strategy(&moving_average(backtest))?, moving_average::WORDS),
+        said(backtest.strategy(&moving_average(backtest))?, &moving_average::words(backtest)),
         random,
     ])
 }

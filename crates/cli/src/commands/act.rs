@@ -1,7 +1,8 @@
 use super::{
     backtest::unseen,
     number, offered, open,
-    source::load_own_bars,
+    source::{DataOptions, load_own_bars, reading},
+    taught,
     trained::{TrainedRun, list},
 };
 use crate::Failure;
@@ -21,10 +22,13 @@ use std::path::PathBuf;
 What is printed is a decision of the simulated market's kind, for the bar after the last: no broker is asked, nothing is
 sent. Of an instrument that is flat by close it is said where the session ends with the last bar, so that what is held is
 closed before the order, or with the next one, which then closes what the order opens.
+The files of --data are read as the run read its own, and where they are of another shape as the options above say; an
+empty text, as in --columns '', takes back what the run's configuration says.
 
 Examples:
   foxhunt act runs/first --data EURUSD_today.csv
   foxhunt act runs/first --data EURUSD_today.csv --position -40 --equity 98500 --json
+  foxhunt act runs/first --data today.csv --columns time=Date,close=Last --time-zone America/New_York
   foxhunt act runs/many --market eurusd --data EURUSD_today.csv"
 )]
 pub(crate) struct ActArgs {
@@ -52,6 +56,8 @@ pub(crate) struct ActArgs {
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
+    #[command(flatten)]
+    options: DataOptions,
 }
 
 fn money(text: &str) -> Result<f64, String> {
@@ -81,8 +87,12 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
             list(trained.ids().iter().map(|id| config.number_of(*id)))
         ))
     })?;
-    let own = Market::prepare(load_own_bars(&args.run, config)?, config)?;
-    let market = if args.data.is_empty() { own } else { unseen(&args.data, config, &own, 1)? };
+    reading(config, &args.data, &args.options)?;
+    let market = if args.data.is_empty() {
+        Market::prepare(load_own_bars(&args.run, config)?, config)?
+    } else {
+        unseen(&args.data, &args.options, config, &taught::read(&args.run, config)?, 1)?
+    };
     let device = open(args.device)?;
     let end = market.bars.len();
     let backtest = Backtest::now(&device, trained.dtype, config, &market)?;
@@ -114,21 +124,18 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     }
     let close = market.bars.instrument.price(mark(&market.table.bars[end - 1]));
     let stamp = foxhunt_data::show_moment(market.bars.close_ns[end - 1]);
-    if args.json {
-        return say!(
-            "{}",
-            json(
-                config.number_of(choice.member),
-                &stamp,
-                &close.to_string(),
-                &holding,
-                (closes, session),
-                taken,
-                decision
-            )
-        );
-    }
     let r = &market.rules;
+    if args.json {
+        let member = config.number_of(choice.member);
+        let mut said = json(member, &stamp, &close.to_string(), &holding, (closes, session), taken, decision);
+        // What the numbers are of: lots, and money in units of 10^-money_exponent.
+        said["epoch"] = choice.epoch.into();
+        said["instrument"] = r.instrument.as_str().into();
+        said["quote_currency"] = r.quote_currency.as_str().into();
+        said["lot"] = r.lot.as_str().into();
+        said["money_exponent"] = r.money_exponent.into();
+        return say!("{said}");
+    }
     say!("{}, close of {stamp} at {close} {}", r.instrument, r.quote_currency)?;
     let assumed = if args.equity.is_none() { " (the starting cash)" } else { "" };
     say!(

@@ -3,7 +3,10 @@ use super::{
     finish::{Chosen, Tested, chosen},
     markets, notes, offered, open, place, positions,
     report::{Paper, Written},
-    source::{DataOptions, load_bars_or, load_markets, load_own_bars, own_config, resolve, take_files},
+    source::{
+        DataOptions, load_bars_or, load_markets, load_own_bars, own_config, reading, resolve, take_files,
+    },
+    taught,
     trained::TrainedRun,
 };
 use crate::Failure;
@@ -13,7 +16,7 @@ use foxhunt_core::DType;
 use foxhunt_data::{Bars, OfMarket, Positions};
 use foxhunt_device::{Device, DeviceChoice};
 use foxhunt_ledger::Ledger;
-use foxhunt_train::{Config, Market, SetOption};
+use foxhunt_train::{Config, Market, SetOption, Taught};
 use std::path::{Path, PathBuf};
 
 /// Backtest the chosen members of a run again, on its own test window or on other bars, or anyone's target exposures
@@ -25,11 +28,14 @@ levels. A target holds until the next; it is sent as a market order at the open 
 those of --data, or those of a configuration file, and all from the first target on are tested. Of several instruments the
 file has a third column, market, with the name of each target's instrument; each is tested into a folder of its own, and one
 page has the account through all of them.
+With a run, the files of --data are read as the run read its own, and where they are of another shape as the options above
+say; an empty text, as in --columns '', takes back what the run's configuration says.
 
 Examples:
   foxhunt backtest runs/first --out runs/first-again
   foxhunt backtest runs/first --actions runs/first/ledger --out runs/first-replayed
   foxhunt backtest runs/first --data EURUSD_2018.csv --out runs/first-2018
+  foxhunt backtest runs/first --data 2018.csv --columns time=Date,close=Last --instrument EUR/USD --out runs/first-2018
   foxhunt backtest runs/first --data EURUSD_2018.csv --actions runs/first-2018/ledger --out runs/again
   foxhunt backtest runs/walk --actions runs/walk/fold_0/ledger --out runs/walk-0-again
   foxhunt backtest runs/many --out runs/many-again
@@ -75,10 +81,8 @@ pub(crate) fn run(args: &BacktestArgs) -> Result<(), Failure> {
     place::check_new(&args.out)?;
     match (&args.run, &args.positions) {
         (None, Some(file)) => say!("{}", alone(args, file, &set)?),
-        (Some(run), _) if set.is_empty() => say!("{}", of_run(args, run)?),
-        _ => Err(Failure::Refused(
-            "a run has its own configuration: leave out --set and how data are read".to_owned(),
-        )),
+        (Some(run), _) if args.set.is_empty() => say!("{}", of_run(args, run)?),
+        _ => Err(Failure::Refused("a run has its own configuration: leave --set out".to_owned())),
     }
 }
 
@@ -102,7 +106,7 @@ impl Prepared {
         let (bars, rows) = (&self.market.bars, &self.window.rows);
         self.positions.as_ref().map_or(Ok(()), |positions| positions::check(bars, rows, positions))?;
         self.backtest(device)?;
-        notes::tell_thin(&self.market, &self.window.name, rows);
+        notes::tell_tested(&self.market, &self.window.name, rows);
         Ok(self)
     }
 }
@@ -166,6 +170,7 @@ fn names_of(config: &Config) -> Vec<&str> {
 /// One instrument, or all of a run that has several and where none is named.
 fn of_run(args: &BacktestArgs, run: &Path) -> Result<String, Failure> {
     let (config, text) = own_config(run)?;
+    reading(&config, &args.data, &args.options)?;
     let names = names_of(&config);
     let device = open(args.device)?;
     if args.market.is_some() || names.len() < 2 {
@@ -223,12 +228,17 @@ fn prepare(
     if config.walks() {
         note!("note: the run walked forward: its last fold is tested, fold {}", config.folds() - 1);
     }
-    let own = Market::prepare(load_own_bars(run, &config)?, &config)?;
     let (market, window) = if args.data.is_empty() {
+        let own = Market::prepare(load_own_bars(run, &config)?, &config)?;
         let window = TestWindow::test(&own);
         (own, window)
     } else {
-        let market = unseen(&args.data, &config, &own, 2)?;
+        let own = taught::read(run, &config)?;
+        let mut market = unseen(&args.data, &args.options, &config, &own, 2)?;
+        if args.positions.is_some() {
+            // Targets that are given were taught nothing.
+            market.taught_ns = None;
+        }
         let rows = market.splits.test.clone();
         (market, TestWindow { name: "other data".into(), rows })
     };
@@ -279,17 +289,18 @@ fn test(x: &OfRun, run: &Path, out: &Path, device: &Device) -> Result<Tested, Fa
 /// Other bars for members that were trained on `own`, of which `least` must have all features in sight.
 pub(crate) fn unseen(
     files: &[String],
+    options: &DataOptions,
     config: &Config,
-    own: &Market,
+    own: &Taught,
     least: usize,
 ) -> Result<Market, Failure> {
-    let trained_on = &own.bars.instrument.name;
-    let bars = load_bars_or(files, config, Some(&own.bars.instrument))?;
-    let [trained, found] = [&own.bars, &bars].map(|b| foxhunt_data::show_seconds(b.source.bar_seconds));
-    if own.bars.source.bar_seconds != bars.source.bar_seconds {
+    let trained_on = &own.instrument.name;
+    let bars = load_bars_or(files, &reading(config, files, options)?, Some(&own.instrument))?;
+    let [trained, found] = [own.bar_seconds, bars.source.bar_seconds].map(foxhunt_data::show_seconds);
+    if own.bar_seconds != bars.source.bar_seconds {
         return Err(Failure::Refused(format!(
             "{} has bars of {found}, and the members were trained on bars of {trained} ({}): give bars of {trained}",
-            bars.source.path, own.bars.source.path
+            bars.source.path, own.data
         )));
     }
     if *trained_on != bars.instrument.name {

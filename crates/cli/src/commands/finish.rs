@@ -30,6 +30,19 @@ pub(crate) const FIGURES: &str = "figures.json";
 /// The page of a run.
 pub(crate) const REPORT: &str = "report.html";
 
+/// What the end of a run writes into its folder, and what is missing of it can be written again from its checkpoints.
+pub(crate) fn end_files(config: &Config) -> Vec<String> {
+    let mut files = vec![SELECTION.to_owned(), REPORT.to_owned()];
+    let own = [LEDGER, REPORT, FIGURES];
+    if config.lists_markets() {
+        let names = config.data.markets.iter().map(|market| &market.name);
+        files.extend(names.flat_map(|name| own.map(|file| format!("{name}/{file}"))));
+    } else {
+        files.extend([LEDGER, FIGURES].map(str::to_owned));
+    }
+    files
+}
+
 /// The choice of one member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Choice {

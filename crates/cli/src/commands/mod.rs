@@ -27,6 +27,7 @@ mod setting;
 mod source;
 mod stop;
 mod table;
+mod taught;
 pub(crate) mod train;
 mod trained;
 pub(crate) mod verify;

@@ -34,9 +34,13 @@ pub(crate) fn tell_markets(markets: &[Market]) {
     }
 }
 
-/// The same of a stretch that is tested.
-pub(crate) fn tell_thin(market: &Market, name: &str, rows: &Range<usize>) {
-    thin(&mut BTreeSet::new(), market, name, rows);
+/// Of a stretch that is tested: that nothing can be traded in it, that it is none that the members have not seen.
+pub(crate) fn tell_tested(market: &Market, name: &str, rows: &Range<usize>) {
+    let mut told = BTreeSet::new();
+    thin(&mut told, market, name, rows);
+    if let Some(words) = market.in_sample(rows.clone()) {
+        tell(&mut told, &market.bars.source, &words);
+    }
 }
 
 fn thin(told: &mut BTreeSet<String>, market: &Market, name: &str, rows: &Range<usize>) {

@@ -131,8 +131,8 @@ impl Setting {
             return Ok(());
         }
         Err(Failure::Refused(format!(
-            "{} is not the data that the run was begun on ({data}, SHA-256 {sha256}, {len} bars): restore that file, or train \
-             anew",
+            "{} is not the data that the run was begun on ({data}, SHA-256 {sha256}, {len} bars): restore that file, train \
+             anew, or, to act or to backtest on other bars, name them with --data",
             bars.source.path
         )))
     }

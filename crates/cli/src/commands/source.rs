@@ -88,6 +88,48 @@ impl DataOptions {
     }
 }
 
+/// A run's configuration as it reads the files of `--data`: with the keys of its instrument, where it has several, and with
+/// what `options` say over both.
+pub(crate) fn reading(config: &Config, files: &[String], options: &DataOptions) -> Result<Config, Failure> {
+    let set = options.as_set();
+    if files.is_empty() && !set.is_empty() {
+        return Err(Failure::Refused(
+            "a run's own files are read as its configuration says: name others with --data, or leave out how data are read".into(),
+        ));
+    }
+    if !options.feature_columns.is_empty() {
+        return Err(Failure::Refused("a run has its own features: leave --feature-columns out".into()));
+    }
+    let mut data = config.data.of_market(0);
+    let said = Config::resolve_options(None, None, &set)?.data;
+    let given = |option: &Option<String>| option.is_some();
+    for (to, from, given) in [
+        (&mut data.instrument, said.instrument, given(&options.instrument)),
+        (&mut data.time_zone, said.time_zone, given(&options.time_zone)),
+        (&mut data.symbol, said.symbol, given(&options.symbol)),
+        (&mut data.columns, said.columns, given(&options.columns)),
+        (&mut data.delimiter, said.delimiter, given(&options.delimiter)),
+    ] {
+        if given {
+            *to = from;
+        }
+    }
+    if given(&options.stamps) {
+        data.stamps = said.stamps;
+    }
+    if given(&options.date_order) {
+        data.date_order = said.date_order;
+    }
+    if given(&options.decimal) {
+        data.decimal = said.decimal;
+    }
+    if options.bar_seconds.is_some() {
+        data.bar_seconds = said.bar_seconds;
+    }
+    data.widen_ranges |= said.widen_ranges;
+    Ok(Config { data, ..config.clone() })
+}
+
 fn load_options(config: &Config) -> Result<LoadOptions, Failure> {
     let data = &config.data;
     let name = data.instrument.trim();

@@ -67,7 +67,8 @@ fn means(members: &[Vec<Named>]) -> Vec<String> {
 /// draws stands with their mean.
 pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> Result<String, Failure> {
     let mut rows = Vec::new();
-    for (m, named) in summaries(ledger)?.iter().enumerate() {
+    let members = summaries(ledger)?;
+    for (m, named) in members.iter().enumerate() {
         let of = |(key, _): (&str, &str)| {
             named.iter().find(|n| n.key == key).map(|n| value(n.metric, n.unit)).unwrap_or_default()
         };
@@ -89,6 +90,11 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
     }
     let window = &ledger.header.window;
     let mut text = format!("{} window, {decisions} decisions, all costs included\n", window.name);
+    if let Some(sessions) = few_sessions(&members) {
+        text.push_str(&format!(
+            "only {sessions} of the market's sessions: Sharpe and turnover of a year are scaled up from them\n"
+        ));
+    }
     let widest = rows.iter().map(|r| r.label.chars().count()).max().unwrap_or(0);
     let mut line = |label: &str, cells: &mut dyn Iterator<Item = &str>, end: &str| {
         text.push_str(&format!("{label:<widest$}"));
@@ -103,6 +109,13 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
         line(&row.label, &mut row.cells.iter().map(String::as_str), &end);
     }
     Ok(text)
+}
+
+/// How many sessions the longest account lived, where they are too few for an interval over them.
+fn few_sessions(members: &[Vec<Named>]) -> Option<u32> {
+    let counts =
+        members.iter().flatten().filter(|n| n.key == "session_count").filter_map(|n| n.metric.value());
+    counts.reduce(f64::max).filter(|n| *n < 20.0).map(|n| n as u32)
 }
 
 /// The chosen member of each fold on its test window with its interval over time; the mean of all members with that mean's; last the
@@ -251,7 +264,12 @@ fn under(heading: &str, rows: &[Line]) -> String {
 pub(crate) fn stress(lines: &[StressLine]) -> Result<String, Failure> {
     let mut text = String::new();
     if !lines.is_empty() {
-        text.push_str("total return under stress, mean over members\n");
+        let many = lines.iter().flat_map(|line| &line.ledger).any(|ledger| ledger.members() > 1);
+        text.push_str(if many {
+            "total return under stress, mean over members\n"
+        } else {
+            "total return under stress\n"
+        });
     }
     for line in lines {
         let run = line.ledger.as_ref().ok().map(|ledger| {
@@ -277,6 +295,13 @@ mod tests {
 
     fn calm(members: u32) -> Ledger {
         Synth { bars: 900, members, ..Synth::default() }.ledger()
+    }
+
+    #[test]
+    fn a_few_sessions_are_told() {
+        let days = |bars| table(&Synth { bars, members: 1, ..Synth::default() }.ledger(), &[], 1).unwrap();
+        assert!(days(48).contains("of the market's sessions: Sharpe"), "{}", days(48));
+        assert!(!days(900).contains("of the market's sessions"), "{}", days(900));
     }
 
     fn wild(members: u32) -> Ledger {

@@ -1,11 +1,11 @@
 use super::{
-    finish::{Finish, SELECTION, Validation, finish},
+    finish::{Finish, SELECTION, Validation, end_files, finish},
     notes, number, offered, open, place,
     progress::Progress,
     report::read_metrics,
     setting::{SETTING, Setting, device_name},
-    source::{DataOptions, load_markets, load_own_markets, resolve, take_files},
-    stop,
+    source::{DataOptions, load_markets, load_own_markets, own_config, resolve, take_files},
+    stop, taught,
 };
 use crate::{Failure, live::Board, tensorboard::Events};
 use clap::{Args, builder::TypedValueParser};
@@ -15,7 +15,7 @@ use foxhunt_device::{Device, DeviceChoice, training_dtype};
 use foxhunt_train::{Config, EpochReport, Market, SetOption, Size, Trainer, WeightsChoice};
 use serde_json::{Value, json};
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -133,11 +133,16 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     let mut session = match &args.resume {
         None => Session::create(args)?,
         Some(path) => {
-            let chosen = path.join(SELECTION).exists();
-            if !chosen && path.join(FINISHED).exists() {
-                note!("note: {} has no {SELECTION}: the end of the run is done again", path.display());
+            let gone = gone(path);
+            if !gone.is_empty() {
+                note!(
+                    "note: {} has no {}: the end of the run is done again",
+                    path.display(),
+                    gone.join(", ")
+                );
             }
-            let open = if chosen { RunFolder::open } else { RunFolder::open_unfinished };
+            let whole = gone.is_empty() && path.join(SELECTION).exists();
+            let open = if whole { RunFolder::open } else { RunFolder::open_unfinished };
             let (folder, save) = open(path)?;
             for note in folder.notes() {
                 note!("note: {note}");
@@ -150,6 +155,16 @@ pub(crate) fn run(args: &TrainArgs) -> Result<(), Failure> {
     };
     session.train(args.save_every, args.live)?;
     say!("{}", session.finish()?)
+}
+
+/// What a finished run lacks of what its end wrote.
+fn gone(run: &Path) -> Vec<String> {
+    if !run.join(FINISHED).exists() {
+        return Vec::new();
+    }
+    // A configuration that can't be read is told when the folder is opened.
+    let files = own_config(run).map_or_else(|_| vec![SELECTION.to_owned()], |(config, _)| end_files(&config));
+    files.into_iter().filter(|file| !run.join(file).exists()).collect()
 }
 
 /// A run being trained.
@@ -196,6 +211,7 @@ impl Session {
         config.settle_storage(dtype);
         let folder = RunFolder::create(&args.out, &config.to_toml()?)?;
         Setting::new(&trainer, dtype, &config, &bars).write(folder.path())?;
+        taught::write(folder.path(), &config, &markets)?;
         let events = Events::open(folder.path(), &[])?;
         Ok(Session { folder, config, markets, device, dtype, trainer, events })
     }
@@ -228,6 +244,7 @@ impl Session {
             let what = format!("{} is missing: restore it from a copy", path.join(SETTING).display());
             return Err(Failure::Unusable(what));
         }
+        taught::write_missing(path, &config, &markets)?;
         if let Some(newest) = &resumable {
             // Told now, not after all remaining epochs.
             let there = |epoch: &u64| {

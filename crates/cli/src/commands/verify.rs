@@ -1,6 +1,6 @@
 use super::{
     number, offered, open,
-    source::{load_bars, load_own_bars},
+    source::{DataOptions, load_bars, load_own_bars, reading},
     train::{DTypeChoice, dtype_offered},
     trained::TrainedRun,
 };
@@ -11,7 +11,7 @@ use foxhunt_core::DType;
 use foxhunt_data::Bars;
 use foxhunt_device::{Device, DeviceChoice};
 use foxhunt_known::markets;
-use foxhunt_train::{ACCOUNT_FEATURES, Config, Size};
+use foxhunt_train::{ACCOUNT_FEATURES, Config, DataConfig, Size};
 use foxhunt_verify::{Agents, known, leak, learn, money};
 use std::{fmt::Display, path::PathBuf};
 
@@ -32,12 +32,14 @@ pub(crate) enum VerifyCommand {
     /// Tell agents the next bar, and others noise: the first must profit, the second must not
     #[command(after_help = "Examples:
   foxhunt verify learn
-  foxhunt verify learn runs/first --data EURUSD_2018.csv")]
+  foxhunt verify learn runs/first --data EURUSD_2018.csv
+  foxhunt verify learn --data bars.csv --instrument US:NVDA --time-zone UTC")]
     Learn(VerifyArgs),
     /// Play at random and keep the books twice
     #[command(after_help = "Examples:
   foxhunt verify money
-  foxhunt verify money --data XBTUSD_60.csv.gz")]
+  foxhunt verify money --data XBTUSD_60.csv.gz
+  foxhunt verify money --data bars.csv --instrument BTC/USD --columns time=Date,close=Last")]
     Money(VerifyArgs),
     /// Train on markets whose optimal policy is known: members must come close to it
     #[command(after_help = "Examples:
@@ -92,7 +94,7 @@ pub(crate) struct VerifyArgs {
     /// The instrument, by its name in a run with several
     #[arg(long, value_name = "NAME", requires = "run")]
     market: Option<String>,
-    /// A file of bars; the run's own, or the embedded sample, if left out
+    /// A file of bars, divided by shares into windows; the run's own as it divides them, or the embedded sample, if left out
     #[arg(long, value_name = "FILE", num_args = 1..)]
     data: Vec<String>,
     /// auto, cpu, cuda or cuda:n
@@ -101,6 +103,8 @@ pub(crate) struct VerifyArgs {
     /// auto (the run's own; bf16 on a GPU and f32 on a CPU), bf16 or f32
     #[arg(long, default_value = "auto", value_parser = dtype_offered(), hide_possible_values = true)]
     dtype: DTypeChoice,
+    #[command(flatten)]
+    options: DataOptions,
 }
 
 struct Setting {
@@ -115,10 +119,25 @@ impl VerifyArgs {
     fn setting(&self) -> Result<Setting, Failure> {
         let trained =
             self.run.as_deref().map(|run| TrainedRun::open(run, self.market.as_deref())).transpose()?;
-        let config = trained.as_ref().map_or_else(|| Config::of(Size::Small), |t| t.config.clone());
-        let bars = match &self.run {
-            Some(run) if self.data.is_empty() => load_own_bars(run, &config)?,
-            _ => load_bars(&self.data, &config)?,
+        let (config, bars) = match (&self.run, &trained) {
+            (Some(run), Some(trained)) => {
+                let mut config = trained.config.clone();
+                let read = reading(&config, &self.data, &self.options)?;
+                let other = !self.data.is_empty();
+                let bars = if other { load_bars(&self.data, &read)? } else { load_own_bars(run, &config)? };
+                if other {
+                    // Dates and folds are of the run's own bars.
+                    let DataConfig { train_share, validation_share, .. } = config.data;
+                    config.data =
+                        DataConfig { train_share, validation_share, ..Config::of(Size::Small).data };
+                }
+                (config, bars)
+            }
+            _ => {
+                let config = Config::resolve_options(None, Some(Size::Small), &self.options.as_set())?;
+                let bars = load_bars(&self.data, &config)?;
+                (config, bars)
+            }
         };
         let device = open(self.device)?;
         let own = trained.as_ref().map(|t| t.dtype);

@@ -7,17 +7,21 @@ use super::panel::{Panel, extent};
 use crate::format::decimal;
 use crate::input::{EpochPoint, LearningCurve};
 use crate::sample::min_max;
-use crate::scale::{round_ticks, with_room};
+use crate::scale::{whole_ticks, with_room};
 use crate::svg::{Anchor, Svg};
 
-/// Mean over members with a band from the lowest to the highest; none if no value is finite.
+/// Mean over members with a band from the lowest to the highest, by epochs that were done; none if no value is finite.
 pub(crate) fn curve(
     curves: &[LearningCurve],
     heading: &str,
     of: impl Fn(&EpochPoint) -> f64,
 ) -> Option<Markup> {
+    let done = |point: &EpochPoint| point.epoch.saturating_add(1);
     let mut points: Vec<(u32, f64)> =
-        curves.iter().flat_map(|curve| &curve.points).map(|point| (point.epoch, of(point))).collect();
+        curves.iter().flat_map(|curve| &curve.points).map(|point| (done(point), of(point))).collect();
+    // The charts beside one another have one axis, whatever values are missing.
+    let epochs = points.iter().map(|(epoch, _)| *epoch);
+    let x = (f64::from(epochs.clone().min()?), f64::from(epochs.max()?));
     points.retain(|(_, value)| value.is_finite());
     points.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let epochs: Vec<(f64, f64, f64, f64)> = points
@@ -27,7 +31,7 @@ pub(crate) fn curve(
             (f64::from(of_epoch[0].0), of_epoch[0].1, mean, of_epoch[of_epoch.len() - 1].1)
         })
         .collect();
-    let x = (epochs.first()?.0, epochs.last()?.0);
+    epochs.first()?;
     let mean: Vec<(f64, f64)> = epochs.iter().map(|e| (e.0, e.2)).collect();
     let low: Vec<(f64, f64)> = epochs.iter().map(|e| (e.0, e.1)).collect();
     let high: Vec<(f64, f64)> = epochs.iter().map(|e| (e.0, e.3)).collect();
@@ -39,7 +43,7 @@ pub(crate) fn curve(
         let panel = Panel::across(size, 24.0, size.height - 66.0, x, y);
         panel.heading(&mut svg, heading);
         panel.y_axis(&mut svg, decimal);
-        for epoch in round_ticks(x.0, x.1, 5) {
+        for epoch in whole_ticks(x.0, x.1, 5) {
             svg.text("tick", (panel.px(epoch), panel.bottom() + 16.0), Anchor::Middle, &decimal(epoch, 0));
         }
         svg.text(
@@ -53,6 +57,9 @@ pub(crate) fn curve(
         around.extend(min_max(&low, buckets).into_iter().rev());
         svg.area("band", &panel.to_pixels(&around));
         svg.path("agent", &panel.to_pixels(&min_max(&mean, buckets)));
+        if let [(epoch, value)] = mean[..] {
+            svg.circle("total", (panel.px(epoch), panel.py(value)), 3.0, &decimal(value, 4));
+        }
         svg.finish(&format!("{heading} by epoch"))
     }))
 }
@@ -75,5 +82,13 @@ mod tests {
         assert!(
             text.contains("aria-label=\"Loss by epoch\"") && !text.contains("inf") && !text.contains("NaN")
         );
+        // The first epoch is 1, as in `after epoch 1`, and none is written twice.
+        for epoch in 1..=3 {
+            let label = format!("text-anchor=\"middle\">{epoch}<");
+            assert_eq!(text.matches(&label).count(), 2, "{label}: {text}");
+        }
+        // A value alone is a dot: a line needs two.
+        let lone = curve_of(vec![point(0, f64::NAN), point(1, 2.0)]).unwrap().into_string();
+        assert!(lone.contains("<circle class=\"total\"") && !text.contains("<circle"), "{lone}");
     }
 }

@@ -20,7 +20,7 @@ const LINES: [Line; 7] = [
     ),
     (
         "Delay",
-        "Σ x(reference − C_t): what the price did between the decision and the reference price",
+        "Σ x(C_t − reference): what the price gave or took between the decision and the reference price",
         |m| -m.delay,
     ),
     (

@@ -89,7 +89,10 @@ fn cell(view: &Accounts, key: &str, notes: &mut Notes) -> Markup {
     let unit = named.map_or(foxhunt_metrics::Unit::Ratio, |named| named.unit);
     html! {
         @match view.central(key) {
-            Some(Metric::Value(value)) => (view.units.metric(value, unit)),
+            Some(Metric::Value(value)) => {
+                (view.units.metric(value, unit))
+                (notes.partial(&view.figures(key)))
+            },
             Some(Metric::Undefined(reason)) => (notes.undefined(reason)),
             None => "",
         }

@@ -59,6 +59,12 @@ pub(crate) fn brief(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Mar
         }
         (table(agent, baselines, &short, &mut notes))
         (notes.list())
+        @if let Some(days) = few_days(agent) {
+            p.notes {
+                "Sharpe ratios per year are made of " (days) " session days here. So few tell nothing of a year: it takes "
+                (DAYS_MIN) " for an interval."
+            }
+        }
         @if std::iter::once(agent).chain(baselines.iter().map(AsRef::as_ref)).any(|of| of.ruin().is_some()) {
             p.notes {
                 "A ruined account ends there: its figures are of the sessions that it lived, and those per year say what these would "
@@ -66,6 +72,16 @@ pub(crate) fn brief(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Mar
             }
         }
     }
+}
+
+/// Fewer session days have no interval over time either.
+const DAYS_MIN: usize = 20;
+
+/// How many session days the longest account lived, where that is too few to say something per year.
+fn few_days(agent: &Accounts) -> Option<usize> {
+    let days =
+        agent.members.iter().filter_map(|member| member.series.day_returns().ok()).map(|days| days.len());
+    days.max().filter(|days| (2..DAYS_MIN).contains(days))
 }
 
 /// Who was ruined, below the name.
@@ -173,8 +189,10 @@ fn tile(
 
 fn row(agent: &Accounts, baselines: &[impl AsRef<Accounts>], named: &Named, notes: &mut Notes) -> Markup {
     let figures = agent.figures(named.key);
-    let mut cell = |view: &Accounts, metric: Option<Metric>| match metric {
-        Some(Metric::Value(value)) => html! { (view.units.metric(value, named.unit)) },
+    let mut cell = |view: &Accounts, figures: &[Metric]| match view.central(named.key) {
+        Some(Metric::Value(value)) => {
+            html! { (view.units.metric(value, named.unit)) (notes.partial(figures)) }
+        }
         Some(Metric::Undefined(reason)) => notes.undefined(reason),
         None => html! {},
     };
@@ -183,15 +201,12 @@ fn row(agent: &Accounts, baselines: &[impl AsRef<Accounts>], named: &Named, note
         tr {
             th scope="row" { (named.label) }
             td.number {
-                (cell(agent, agent.central(named.key)))
-                @if let Some(spread) = spread {
-                    @if spread.defined < spread.members { span.quiet { " of " (spread.defined) } }
-                    (range(agent, named, &spread))
-                }
+                (cell(agent, &figures))
+                @if let Some(spread) = spread { (range(agent, named, &spread)) }
             }
             @for baseline in baselines.iter().map(AsRef::as_ref) {
                 td.number {
-                    (cell(baseline, baseline.central(named.key)))
+                    (cell(baseline, &baseline.figures(named.key)))
                     @if let Some(spread) = range_of(baseline, named) { (range(baseline, named, &spread)) }
                 }
             }

@@ -16,9 +16,9 @@ use std::{fs, path::PathBuf};
 /// Compare runs: what differs in their configurations, and their test figures with intervals
 ///
 /// Each run beside the first. Figures are means over members with Student's 95 % interval; members with the same id in both
-/// have the same seed, and their differences, paired, have an interval of their own. It tells of other seeds on the same
-/// stretch of data, not of another stretch. Runs on other data or over other test windows are said not to be comparable, and
-/// then nothing is paired.
+/// have the same seed, and their differences, paired, have an interval of their own. A mean is `of 2` where only two members
+/// have the figure. It tells of other seeds on the same stretch of data, not of another stretch. Runs on other data or over
+/// other test windows are said not to be comparable, and then nothing is paired.
 #[derive(Args)]
 #[command(after_help = "Examples:
   foxhunt runs compare runs/first runs/second
@@ -162,15 +162,18 @@ fn paired(a: &Tested<'_>, b: &Tested<'_>, key: &str) -> Vec<Metric> {
     a.ids.iter().enumerate().filter_map(one).collect()
 }
 
-/// A mean and its interval: `0.10 % [-0.20, 0.40]`, and no interval of one member.
+/// A mean and its interval: `0.10 % [-0.20, 0.40]`, and no interval of one member; `of 2` where only two have a value.
 fn spread(values: &[Metric], unit: Unit) -> String {
-    match (over_members(values), values.iter().find_map(|m| m.value())) {
+    let defined = values.iter().filter(|m| m.value().is_some()).count();
+    let fewer = if (1..values.len()).contains(&defined) { format!(" of {defined}") } else { String::new() };
+    let text = match (over_members(values), values.iter().find_map(|m| m.value())) {
         (Ok(s), _) => {
             let end = |x| shown(Some(x), unit).trim_end_matches([' ', '%', 'b', 'p']).to_owned();
             format!("{} [{}, {}]", shown(Some(s.mean), unit), end(s.low), end(s.high))
         }
         (Err(_), one) => shown(one, unit),
-    }
+    };
+    text + &fewer
 }
 
 fn print(runs: &[Run], differing: Vec<(String, Vec<String>)>, all: bool) -> Result<(), Failure> {
@@ -286,4 +289,19 @@ fn as_json(runs: &[Run], differing: &[(String, Vec<String>)]) -> Value {
         "differs": differing.iter().map(|(key, values)| (key.clone(), json!(values))).collect::<Map<_, _>>(),
         "against_the_first": (1..runs.len()).map(against).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foxhunt_metrics::Undefined;
+
+    #[test]
+    fn a_mean_of_fewer_says_so() {
+        let (value, none) = (Metric::Value, Metric::Undefined(Undefined::NoTrades));
+        assert_eq!(spread(&[value(1.0), value(1.0)], Unit::Ratio), "1.00 [1.00, 1.00]");
+        assert_eq!(spread(&[value(1.0), none, value(1.0)], Unit::Ratio), "1.00 [1.00, 1.00] of 2");
+        assert_eq!(spread(&[none, value(1.0)], Unit::Ratio), "1.00 of 1");
+        assert_eq!(spread(&[none, none], Unit::Ratio), "-");
+    }
 }

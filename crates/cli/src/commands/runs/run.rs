@@ -4,7 +4,7 @@ use super::figures::Figures;
 use crate::{
     Failure,
     commands::{
-        finish::{Choice, FIGURES, LEDGER, REPORT, SELECTION},
+        finish::{Choice, FIGURES, SELECTION, end_files},
         place,
         setting::{SETTING, Setting},
     },
@@ -101,24 +101,26 @@ impl Run {
         }
         let finished = peek.status == Status::Finished;
         // Before its end a run may have none of these, or those of an end that was cut short.
-        run.choices = run.json(SELECTION, finished).unwrap_or_default();
-        let mut must = vec![REPORT.to_owned(), SETTING.to_owned()];
+        run.choices = run.json(SELECTION).unwrap_or_default();
         if run.lists_markets() {
             let config = run.config.iter();
             let names: Vec<String> =
                 config.flat_map(|c| c.data.markets.iter().map(|m| m.name.clone())).collect();
             for name in names {
-                must.extend([LEDGER, REPORT].map(|file| format!("{name}/{file}")));
-                let figures = run.figures_of(&format!("{name}/{FIGURES}"), finished);
+                let figures = run.figures_of(&format!("{name}/{FIGURES}"));
                 run.markets.extend(figures.map(|f| (name, f)));
             }
         } else {
-            must.push(LEDGER.to_owned());
-            run.figures = run.figures_of(FIGURES, finished);
+            run.figures = run.figures_of(FIGURES);
         }
         if finished {
-            must.retain(|f| !path.join(f).exists());
-            run.problems.extend(must.iter().map(|f| format!("{f} is missing")));
+            let missing = |f: &String| !path.join(f).exists();
+            let gone: Vec<String> = run.config.iter().flat_map(end_files).filter(missing).collect();
+            let again = |f: &String| {
+                format!("{f} is missing: foxhunt train --resume {} makes it again", path.display())
+            };
+            run.problems.extend(gone.iter().map(again));
+            run.problems.extend(missing(&SETTING.to_owned()).then(|| format!("{SETTING} is missing")));
         }
         run.state = match () {
             () if peek.in_use => State::Running,
@@ -129,17 +131,15 @@ impl Run {
         run
     }
 
-    fn figures_of(&mut self, name: &str, must: bool) -> Option<Figures> {
-        let value: serde_json::Value = self.json(name, must)?;
+    fn figures_of(&mut self, name: &str) -> Option<Figures> {
+        let value: serde_json::Value = self.json(name)?;
         Figures::of(&value).map_err(|e| self.problems.push(format!("{name}: {e}"))).ok()
     }
 
-    fn json<T: DeserializeOwned>(&mut self, name: &str, must: bool) -> Option<T> {
+    /// What a file holds; nothing where there is none.
+    fn json<T: DeserializeOwned>(&mut self, name: &str) -> Option<T> {
         let path = self.path.join(name);
         if !path.exists() {
-            if must {
-                self.problems.push(format!("{name} is missing"));
-            }
             return None;
         }
         let text = match place::read(&path) {

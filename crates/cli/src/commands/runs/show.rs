@@ -15,7 +15,7 @@ use clap::Args;
 use foxhunt_checkpoint::{CHECKPOINTS, CONFIG, METRICS, RUN};
 use foxhunt_core::DType;
 use foxhunt_data::show_moment;
-use foxhunt_train::DataConfig;
+use foxhunt_train::Config;
 use std::{fs, path::PathBuf};
 
 /// Show one run: what its configuration changes, its windows, the choice of each member, test figures, files
@@ -82,7 +82,7 @@ fn text(run: &Run, changed: Option<super::keys::Changed>, all: bool) -> String {
         section(&format!("configuration, where it differs from the defaults of size {name}"), &rows, 3);
     }
     if let Some(config) = &run.config {
-        section("windows", &windows(&config.data, run), 2);
+        section("windows", &windows(config, run), 2);
     }
     section("selection, on the validation window", &selection(run), 0);
     section("test window, all costs included", &figures(run, all), 1);
@@ -129,7 +129,8 @@ fn head(run: &Run) -> Rows {
 }
 
 /// As they were asked for; the test window as it was.
-fn windows(data: &DataConfig, run: &Run) -> Rows {
+fn windows(config: &Config, run: &Run) -> Rows {
+    let data = &config.data;
     let pair = |a: &str, b: String| vec![a.to_owned(), b];
     let or =
         |text: &str, otherwise: &str| if text.is_empty() { otherwise.to_owned() } else { text.to_owned() };
@@ -141,7 +142,12 @@ fn windows(data: &DataConfig, run: &Run) -> Rows {
         vec![
             pair(
                 "folds",
-                format!("{}, {} bars purged, {} bars of embargo", w.folds, w.purge_bars, w.embargo_bars),
+                format!(
+                    "{}, {} bars purged, {} bars of embargo",
+                    w.folds,
+                    config.purge_bars(),
+                    w.embargo_bars
+                ),
             ),
             pair("training", training),
             pair("validation", format!("{} days", w.validation_days)),
