@@ -3,14 +3,15 @@
 //! A part of a matrix is `[rows, cols]`; a part of a parameter that does not decay (a bias or a gain) is flat, `[n]`.
 //! Which member it was is not in the file, so a population may be thinned or reordered without a byte changing.
 //!
-//! Version 1 holds exactly one tensor per part. Version 2 holds BF16 pairs: beside every part, which is then the high
-//! word, a second tensor under the part's name and the suffix [`LOW`], of the same shape. Plain weights are written in
-//! version 1, as ever.
+//! What is written is version 1: exactly one tensor per part. Of pairs that is the high word, all that a policy reads, so
+//! that a file in BF16 is half of one in F32; the low word is of use to training alone, and is in the state of the run.
+//! Version 2 is read, and no longer written: earlier programs kept pairs in it, beside every part, which is then the high
+//! word, the low word under the part's name and the suffix [`LOW`], of the same shape.
 //!
-//! | into / from | plain BF16 | pairs | F32 |
+//! | into / from | BF16 | BF16, version 2 | F32 |
 //! |---|---|---|---|
 //! | plain BF16 | exact | the high word | to nearest |
-//! | pairs | exact, low word 0 | exact | high word to nearest, remainder to nearest |
+//! | pairs | high word exact, low word 0 | exact | high word to nearest, remainder to nearest |
 //! | F32 | exact | the sum | exact |
 
 use crate::{
@@ -28,9 +29,9 @@ use std::{
 };
 
 const KIND: &str = "weights";
-/// What plain weights are written as.
-const PLAIN: u64 = 1;
-/// What pairs are written as.
+/// What is written.
+const VERSION: u64 = 1;
+/// What earlier programs wrote pairs as.
 const PAIRED: u64 = 2;
 /// Suffix of the low word of a pair: `w_s1.lo`.
 const LOW: &str = ".lo";
@@ -125,7 +126,7 @@ impl NamedTensors {
     }
 }
 
-/// Writes one member's weights to a file, whole or not at all.
+/// Writes one member's weights to a file, whole or not at all; of pairs the high words.
 ///
 /// # Errors
 /// The device's, or the disk's.
@@ -143,30 +144,18 @@ pub(crate) fn write(
     member: usize,
 ) -> Result<()> {
     let dtype = storage(runtime, net, path)?;
-    let images = [Some(net.weight), net.low.map(|low| low.weight)]
-        .into_iter()
-        .flatten()
-        .map(|t| runtime.read_member_bytes(t, member))
-        .collect::<std::result::Result<Vec<_>, _>>()?;
+    let image = runtime.read_member_bytes(net.weight, member)?;
     let dtype_in_file = match dtype {
         DType::Bf16 => Dtype::BF16,
         DType::F32 => Dtype::F32,
     };
     let entries = parts(net)
-        .flat_map(|(param, part)| {
-            let name = &param.spec.parts[part].name;
-            images.iter().zip(["", LOW]).map(move |(image, suffix)| {
-                let entry = Entry {
-                    name: format!("{name}{suffix}"),
-                    dtype: dtype_in_file,
-                    shape: shape(param, part),
-                };
-                (entry, (image, param, part))
-            })
+        .map(|(param, part)| {
+            let name = param.spec.parts[part].name.clone();
+            (Entry { name, dtype: dtype_in_file, shape: shape(param, part) }, (param, part))
         })
         .collect();
-    let version = if net.low.is_some() { PAIRED } else { PLAIN };
-    format::write(out, path, (KIND, version, &[]), entries, |_, (image, param, part)| {
+    format::write(out, path, (KIND, VERSION, &[]), entries, |_, (param, part)| {
         let row = param.spec.cols * dtype.bytes();
         let starts = param.part_elements(*part).map(|at| at * dtype.bytes());
         Ok(starts.flat_map(|at| &image[at..at + row]).copied().collect())
@@ -267,7 +256,7 @@ fn refuse_unknown(net: &Net, weights: &NamedTensors) -> Result<()> {
     let expects = |name: &str| known(name) || weights.paired && low(name);
     let Some((name, tensor)) = weights.iter().find(|(name, _)| !expects(name)) else { return Ok(()) };
     let found = if low(name) {
-        format!("the low words of pairs, in a file of version {PLAIN}")
+        format!("the low words of pairs, in a file of version {VERSION}")
     } else {
         format!("an unknown tensor {:?}", tensor.shape)
     };

@@ -139,6 +139,20 @@ fn halves_make_the_whole_and_what_is_stopped_goes_on() {
     assert_eq!(before, fs::read(first.join("slices/f32-00000-00000.json")).unwrap());
 }
 
+/// The network of the size that studies train, as an arm reports it.
+#[test]
+fn a_checkpoint_in_bf16_is_half_of_one_in_f32() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = tiny();
+    config.network = Config::of(Size::Study).network;
+    (config.epochs, config.learn.updates) = (1, 1);
+    let subject = Subject::new(config);
+    let [f32, plain, paired] = [Arm::F32, Arm::Stochastic, Arm::Paired]
+        .map(|arm| subject.run(arm, &[0], &folder.path().join("scratch"), 99).unwrap().checkpoint_bytes);
+    assert_eq!(paired, plain, "low words are in the state of a run");
+    assert!(100 * paired <= 51 * f32, "{paired} of {f32}");
+}
+
 #[test]
 fn folders_of_something_else_are_refused() {
     let root = tempfile::tempdir().unwrap();
