@@ -2,7 +2,10 @@
 
 use crate::{Backtest, BacktestError};
 use foxhunt_env::{Buffer, Env};
-use foxhunt_market::{Account, BRANCH_ACTIONS, Rules, reference::mark};
+use foxhunt_market::{
+    Account, BRANCH_ACTIONS, Rules,
+    reference::{limit_price, mark},
+};
 use foxhunt_nn::{Net, Runtime};
 
 /// The account that a decision is made with.
@@ -27,6 +30,8 @@ pub struct Decision {
     pub order: i64,
     /// Whether the order is too small to be sent.
     pub banded: bool,
+    /// The limit of a maker or IOC order, price units: the price that a maker asks for, the worst that an IOC order takes.
+    pub limit: Option<i32>,
 }
 
 impl Backtest<'_> {
@@ -79,7 +84,10 @@ impl Backtest<'_> {
             let action = [greedy[0], greedy[1], greedy[2]];
             let (target, banded) = order(&rules, &holding, close, action[0]);
             let order = if banded { 0 } else { i64::from(target) - i64::from(holding.position) };
-            Decision { values, action, target, order, banded }
+            // As it is sent.
+            let kind = if rules.market_orders == 1 { 0 } else { action[1] };
+            let limit = limit_price(&rules, seen, order > 0, [action[0], kind, action[2]]).filter(|_| order != 0);
+            Decision { values, action, target, order, banded, limit }
         };
         Ok(values.chunks(branches).zip(greedy.chunks(3)).map(of).collect())
     }
@@ -114,5 +122,19 @@ mod tests {
             let holding = Holding { position: 100, equity: lots * 50_000 };
             assert_eq!(order(&rules, &holding, 10_000, 8), (lots as i32, dropped), "{lots}");
         }
+    }
+
+    /// Cases 6 to 8 of market.md 8: h is 5 units, ticks of 3.
+    #[test]
+    fn limits_are_those_of_the_rules() {
+        let rules = foxhunt_market::RuleBook { tick: 3, ..Default::default() }.row().unwrap();
+        let seen = foxhunt_market::Bar { bid: [10_000; 4], ask: [10_000; 4], ..Default::default() };
+        let of = |kind, buy| [0, 1, 2].map(|urgency| limit_price(&rules, &seen, buy, [8, kind, urgency]));
+        assert_eq!(of(0, true), [None; 3]);
+        // C -+ 5h, 3h, h, to the grid of ticks away from the market.
+        assert_eq!(of(1, true), [Some(9_975), Some(9_984), Some(9_993)]);
+        assert_eq!(of(1, false), [Some(10_026), Some(10_017), Some(10_005)]);
+        assert_eq!(of(2, true), [Some(10_000), Some(10_010), Some(10_020)]);
+        assert_eq!(of(2, false), [Some(10_000), Some(9_990), Some(9_980)]);
     }
 }

@@ -121,6 +121,9 @@ fn the_next_order_is_printed() {
     assert_ne!(held["exposure"]["values"], past["exposure"]["values"], "another account is seen otherwise");
     let order = held["target_lots"].as_i64().unwrap() + 40;
     assert!(held["order_lots"] == order || held["within_band"] == true);
+    // A maker or IOC order has a limit, a market order and none have not.
+    let limited = held["order_lots"] != 0 && held["order_type"]["taken"] != "market";
+    assert_eq!(held["limit_price"].is_string(), limited, "{held}");
     foxhunt(folder.path(), "act run --member 7").fails(1, &["the members of run are 0: name one of them"]);
     foxhunt(folder.path(), "act run --position 2000000000").fails(1, &["beyond"]);
     assert_same(&run, &before, "a run that was asked for its next order");

@@ -234,6 +234,14 @@ mod tests {
         let trips = collect(&rows, &fills, 10);
         let (first, second) = (trips[0], trips[1]);
         assert_eq!(trips.len(), 2);
+        // The fault: a trip for each fill that makes the position smaller.
+        let mut position = 0_i32;
+        let reduces = |fill: &&FillRow| {
+            let before = position;
+            position += fill.lots;
+            position.abs() < before.abs()
+        };
+        assert_eq!(fills.iter().filter(reduces).count(), 3);
         // (−200 − 103 + 110 + 222) · 10 = 290, less 4 fees and financing of bars 1 to 3.
         assert_eq!((first.net, first.fees, first.financing), (290 - 4 - 9, 4, 9));
         assert_eq!((first.bars, first.long, first.lots_max), (3, true, 3));

@@ -125,6 +125,7 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     let close = market.bars.instrument.price(mark(&market.table.bars[end - 1]));
     let stamp = foxhunt_data::show_moment(market.bars.close_ns[end - 1]);
     let r = &market.rules;
+    let limit = decision.limit.map(|units| market.bars.instrument.price(units));
     if args.json {
         let member = config.number_of(choice.member);
         let mut said = json(member, &stamp, &close.to_string(), &holding, (closes, session), taken, decision);
@@ -134,6 +135,7 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
         said["quote_currency"] = r.quote_currency.as_str().into();
         said["lot"] = r.lot.as_str().into();
         said["money_exponent"] = r.money_exponent.into();
+        said["limit_price"] = limit.map(|price| price.to_string()).into();
         return say!("{said}");
     }
     say!("{}, close of {stamp} at {close} {}", r.instrument, r.quote_currency)?;
@@ -165,7 +167,8 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
         )?;
     }
     let next_ends = session.is_some_and(|s| s.next_ends);
-    say!("\norder: {}", words(decision, taken, next_ends))?;
+    let limit = limit.map(|price| format!(" at {price} or better")).unwrap_or_default();
+    say!("\norder: {}", words(decision, taken, &limit, next_ends))?;
     if next_ends {
         say!(
             "the next bar is the session's last: whatever is held at its close is closed there, with half-spread, impact and fee \
@@ -175,7 +178,7 @@ pub(crate) fn run(args: &ActArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn words(d: &Decision, taken: [u8; 3], next_ends: bool) -> String {
+fn words(d: &Decision, taken: [u8; 3], limit: &str, next_ends: bool) -> String {
     let [_, kind, urgency] = taken.map(usize::from);
     let target = format!("target {} lots, exposure {}", d.target, NAMES[0].1[usize::from(d.action[0])]);
     if d.banded {
@@ -184,7 +187,7 @@ fn words(d: &Decision, taken: [u8; 3], next_ends: bool) -> String {
     match d.order {
         0 => format!("none ({target})"),
         lots => format!(
-            "{} {} lots, {}, {}{} ({target})",
+            "{} {} lots{limit}, {}, {}{} ({target})",
             if lots > 0 { "buy" } else { "sell" },
             lots.abs(),
             NAMES[1].1[kind],

@@ -41,6 +41,38 @@ pub fn mark(bar: &Bar) -> i32 {
     floor(i128::from(bar.bid[3]) + i128::from(bar.ask[3]), 2) as i32
 }
 
+/// The limit of a maker or IOC order that is decided at the close of `seen`, units: a maker's on the tick grid, the worst price of an
+/// IOC order. `None` for a market order (market.md 3).
+pub fn limit_price(rules: &Rules, seen: &Bar, buy: bool, [_, kind, urgency]: [u8; 3]) -> Option<i32> {
+    let (sign, close) = (if buy { 1 } else { -1 }, i128::from(mark(seen)));
+    let limit = match kind {
+        1 => {
+            let wish = close - sign * [5, 3, 1][usize::from(urgency)] * limit_spread(rules, seen);
+            let tick = i128::from(rules.tick);
+            if buy { floor(wish, tick) * tick } else { ceil(wish, tick) * tick }
+        }
+        2 => close + sign * 2 * i128::from(urgency) * limit_spread(rules, seen),
+        _ => return None,
+    };
+    i32::try_from(limit).ok()
+}
+
+/// Section 3's h at the close of `seen`, without what a gap adds.
+fn half_spread(r: &Rules, seen: &Bar) -> i128 {
+    i128::from(r.min_half_spread)
+        .max(ceil(i128::from(r.half_spread_e7) * i128::from(mark(seen)), 10_000_000))
+        .max(ceil(i128::from(r.atr_spread_e7) * i128::from(seen.atr), 10_000_000))
+}
+
+/// What limits are placed by: half of the quoted spread, or h.
+fn limit_spread(r: &Rules, seen: &Bar) -> i128 {
+    if r.quotes == 1 {
+        ceil(i128::from(seen.ask[3]) - i128::from(seen.bid[3]), 2)
+    } else {
+        half_spread(r, seen).min(r.max_price.into())
+    }
+}
+
 /// The rewards of a change of equity: unscaled and scaled, both 2^-20, and the flags they raise.
 pub fn reward(rules: &Rules, before: i128, after: i128, unit: Unit) -> (i32, i32, u8) {
     let lost = before <= 0 || 100 * after <= before;
@@ -250,26 +282,19 @@ impl<'a> Session<'a> {
         quarters.signum() * lots.min(most)
     }
 
-    /// Section 3's h: `seen` at the close, six times in the bar after a gap.
-    fn half_spread(&self, factor: bool) -> i128 {
-        let r = self.rules;
-        let h = i128::from(r.min_half_spread)
-            .max(ceil(i128::from(r.half_spread_e7) * i128::from(self.close), 10_000_000))
-            .max(ceil(i128::from(r.atr_spread_e7) * i128::from(self.seen.atr), 10_000_000));
-        let h = if factor { h * i128::from(r.gap_spread_factor) } else { h };
-        h.min(r.max_price.into())
-    }
-
+    /// What a fill pays: six times h in the bar after a gap, nothing on quote bars.
     fn fill_spread(&self) -> i128 {
-        if self.rules.quotes == 1 { 0 } else { self.half_spread(self.bar.gap_seconds > 0) }
+        let r = self.rules;
+        let factor = if self.bar.gap_seconds > 0 { i128::from(r.gap_spread_factor) } else { 1 };
+        if r.quotes == 1 { 0 } else { (half_spread(r, self.seen) * factor).min(r.max_price.into()) }
     }
 
     fn limit_spread(&self) -> i128 {
-        if self.rules.quotes == 1 {
-            ceil(i128::from(self.seen.ask[3]) - i128::from(self.seen.bid[3]), 2)
-        } else {
-            self.half_spread(false)
-        }
+        limit_spread(self.rules, self.seen)
+    }
+
+    fn limit(&self, order: i128, action: [u8; 3]) -> i128 {
+        limit_price(self.rules, self.seen, order > 0, action).map_or(0, i128::from)
     }
 
     fn impact(&self, lots: i128) -> i128 {
@@ -301,7 +326,8 @@ impl<'a> Session<'a> {
     }
 
     /// Section 3: what of the order fills when, at which price.
-    fn plan(&self, order: i128, [_, kind, urgency]: [u8; 3], end: &mut OrderEnd) -> Plan {
+    fn plan(&self, order: i128, action: [u8; 3], end: &mut OrderEnd) -> Plan {
+        let [_, kind, urgency] = action;
         if order == 0 {
             return Plan::default();
         }
@@ -309,7 +335,7 @@ impl<'a> Session<'a> {
         let [open, high, low, close] = self.prices(sign);
         let capacity = floor(i128::from(self.bar.volume) * i128::from(self.rules.cap_e4), 10_000);
         if kind == 1 {
-            return self.maker(order, capacity, urgency, end);
+            return self.maker(order, capacity, self.limit(order, action), end);
         }
         let lots = order.abs().min(capacity);
         if lots == 0 {
@@ -321,8 +347,7 @@ impl<'a> Session<'a> {
         let all = sign * lots;
         if kind == 2 {
             let part = self.taking(all, 4 * open, 4 * i, FillKind::Ioc);
-            let allowed = i128::from(self.close) + sign * 2 * i128::from(urgency) * self.limit_spread();
-            if (part.price - allowed) * sign > 0 {
+            if (part.price - self.limit(order, action)) * sign > 0 {
                 *end = OrderEnd::IocBeyondLimit;
                 return Plan::default();
             }
@@ -341,14 +366,11 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn maker(&self, order: i128, capacity: i128, urgency: u8, end: &mut OrderEnd) -> Plan {
+    fn maker(&self, order: i128, capacity: i128, limit: i128, end: &mut OrderEnd) -> Plan {
         let r = self.rules;
         let sign = order.signum();
         let [open, high, low, _] = self.prices(sign);
-        let steps = [5, 3, 1][usize::from(urgency)];
-        let wish = i128::from(self.close) - sign * steps * self.limit_spread();
         let tick = i128::from(r.tick);
-        let limit = if sign > 0 { floor(wish, tick) * tick } else { ceil(wish, tick) * tick };
         if self.bar.gap_seconds > 0 && (limit - open) * sign > 0 {
             *end = OrderEnd::RejectedGap;
             return Plan::default();
