@@ -86,7 +86,8 @@ impl Backtest<'_> {
             let order = if banded { 0 } else { i64::from(target) - i64::from(holding.position) };
             // As it is sent.
             let kind = if rules.market_orders == 1 { 0 } else { action[1] };
-            let limit = limit_price(&rules, seen, order > 0, [action[0], kind, action[2]]).filter(|_| order != 0);
+            let limit =
+                limit_price(&rules, seen, order > 0, [action[0], kind, action[2]]).filter(|_| order != 0);
             Decision { values, action, target, order, banded, limit }
         };
         Ok(values.chunks(branches).zip(greedy.chunks(3)).map(of).collect())

@@ -24,7 +24,7 @@ pub use machine::{Machine, MachineBench, MachineResult};
 pub use market::{BAR_SECONDS, random_walk};
 pub use network::{Network, forward_operations, learn_operations};
 pub use rate::Rate;
-pub use setting::Setting;
+pub use setting::{COMMIT, Setting};
 pub use soak::{Soak, SoakResult};
 pub use step::{StepBench, StepMemory, StepPlan, StepResult, step_shape};
 pub use table::{Outcome, header, json, row};

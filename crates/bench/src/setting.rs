@@ -1,6 +1,9 @@
 use foxhunt_device::Device;
 use serde::Serialize;
 
+/// The commit that the program was built from, where it was known.
+pub const COMMIT: Option<&str> = option_env!("FOXHUNT_BUILT_COMMIT");
+
 /// Where a result comes from: part of every line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
@@ -32,7 +35,7 @@ impl Setting {
             cuda: info.map(|i| i.driver.clone()),
             cublaslt: info.map(|i| i.cublaslt.clone()),
             tf32: tf32 && device.is_cuda(),
-            commit: option_env!("FOXHUNT_BUILT_COMMIT"),
+            commit: COMMIT,
             debug_build: cfg!(debug_assertions),
         }
     }

@@ -64,12 +64,13 @@ impl Arm {
         config
     }
 
-    /// The arm that a configuration is when it trains in BF16.
-    pub fn of(config: &Config) -> Self {
+    /// The arm that a configuration is when it trains in BF16; none where pairs are rounded to nearest.
+    pub fn of(config: &Config) -> Option<Self> {
         match config.storage(DType::Bf16) {
-            Storage { rounding: Rounding::Nearest, .. } => Arm::Nearest,
-            Storage { weights: Weights::Plain, .. } => Arm::Stochastic,
-            Storage { weights: Weights::Paired, .. } => Arm::Paired,
+            Storage { weights: Weights::Plain, rounding: Rounding::Nearest } => Some(Arm::Nearest),
+            Storage { weights: Weights::Plain, .. } => Some(Arm::Stochastic),
+            Storage { weights: Weights::Paired, rounding: Rounding::Stochastic } => Some(Arm::Paired),
+            Storage { weights: Weights::Paired, .. } => None,
         }
     }
 }
@@ -97,12 +98,12 @@ mod tests {
     #[test]
     fn an_arm_is_storage_and_nothing_else() {
         let base = Config::of(Size::Small);
-        assert_eq!(Arm::of(&base), Arm::Paired, "the default of a trainer in BF16");
+        assert_eq!(Arm::of(&base), Some(Arm::Paired), "the default of a trainer in BF16");
         for arm in Arm::ALL {
             assert_eq!(arm.name().parse::<Arm>(), Ok(arm));
             let mut patched = arm.apply(&base);
             if arm != Arm::F32 {
-                assert_eq!((Arm::of(&patched), arm.dtype()), (arm, DType::Bf16));
+                assert_eq!((Arm::of(&patched), arm.dtype()), (Some(arm), DType::Bf16));
             }
             (patched.learn.weights, patched.learn.rounding) = (base.learn.weights, base.learn.rounding);
             assert_eq!(patched, base);

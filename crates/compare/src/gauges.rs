@@ -14,7 +14,7 @@ pub struct Gauges {
     pub reached: u64,
     /// Of those, weights whose stored bits (of pairs both words) are at the end what they were at the start.
     pub unmoved: u64,
-    /// Effective step: root mean square of what the last epoch changed a weight by, over learning rate times updates. 1 would be
+    /// Effective step: root mean square of what the last epoch changed a weight by, over the sum of its learning rates. 1 would be
     /// Adam's full step in one direction all epoch long. Stochastic rounding adds its own random walk to it.
     pub step: Option<f64>,
     /// Lag of the target at the end: root mean square of target minus weight, over that of the weights. Of pairs, their sums.
@@ -63,7 +63,7 @@ impl Probe {
         Ok(())
     }
 
-    /// Gauges of every member after the last epoch; counters are the caller's. `step` is learning rate times updates.
+    /// Gauges of every member after the last epoch; counters are the caller's. `step` is the sum of its learning rates.
     pub(crate) fn finish(&self, trainer: &Trainer, step: f64) -> Result<Vec<Gauges>> {
         let (runtime, net) = (trainer.runtime(), trainer.net());
         let weight = values(trainer)?;

@@ -24,7 +24,7 @@ pub enum Measure {
 pub struct Setting {
     /// Layout of the files.
     pub format: u32,
-    /// Program and version.
+    /// Program, version and commit: kernels of another may train other bits.
     pub program: String,
     /// What members are scored by.
     pub measure: Measure,
@@ -32,11 +32,15 @@ pub struct Setting {
     pub market: String,
     /// SHA-256 of the bars' file; of several instruments that of theirs in a row.
     pub data_sha256: String,
+    /// SHA-256 of all numbers of the rules that accounts live by, of each instrument in a row: a file of an instrument is told by
+    /// its content.
+    pub rules_sha256: String,
     /// Bars.
     pub bars: usize,
     /// Epochs between two evaluations.
     pub every: u32,
-    /// The configuration, without what arms and slices decide: population, members, storage, and paths of files.
+    /// The configuration, without what arms and slices decide: population, members, storage, and paths of files. Instruments are
+    /// in `market` and `rules_sha256`.
     pub config: Config,
 }
 
@@ -50,7 +54,11 @@ impl Setting {
         (config.population, config.members) = (1, Vec::new());
         (config.learn.weights, config.learn.rounding) = (WeightsChoice::Plain, Rounding::Stochastic);
         config.data.files = Vec::new();
-        config.data.markets.iter_mut().for_each(|m| m.files.clear());
+        config.data.instrument.clear();
+        for market in &mut config.data.markets {
+            market.files.clear();
+            market.instrument.clear();
+        }
         let of = |text: fn(&Market) -> &str| markets.iter().map(text).collect::<Vec<_>>();
         let hashes = of(|m| &m.bars.source.sha256);
         let data_sha256 = match hashes[..] {
@@ -63,6 +71,9 @@ impl Setting {
             measure,
             market: of(|m| &m.bars.instrument.name).join(", "),
             data_sha256,
+            rules_sha256: hex(&Sha256::digest(
+                markets.iter().map(|m| format!("{:?}", m.rules)).collect::<String>(),
+            )),
             bars: markets.iter().map(|m| m.bars.len()).sum(),
             every,
             config,

@@ -188,7 +188,7 @@ fn train(
             return Ok(None);
         }
     }
-    let step = config.learn.learning_rate * config.learn.updates as f64;
+    let step = rates_of_last_epoch(&config);
     let gauges = probe.finish(&trainer, step)?;
     let checkpoint_bytes = weights_bytes(&trainer, scratch)?;
     let memory = memory(&trainer);
@@ -228,4 +228,28 @@ fn weights_bytes(trainer: &Trainer, scratch: &Path) -> Result<u64> {
     let bytes = fs::metadata(scratch).map_err(|e| CompareError::io("read", scratch, e))?.len();
     fs::remove_file(scratch).map_err(|e| CompareError::io("remove", scratch, e))?;
     Ok(bytes)
+}
+
+/// Sum of the learning rates of the last epoch's updates: the rate falls by the same each step.
+fn rates_of_last_epoch(config: &Config) -> f64 {
+    let (l, updates) = (&config.learn, config.learn.updates as f64);
+    let all = updates * f64::from(config.epochs);
+    let fallen = (1.0 - l.learning_rate_end) * (all - (updates - 1.0) / 2.0) / all;
+    l.learning_rate * updates * (1.0 - fallen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use foxhunt_train::Size;
+
+    #[test]
+    fn the_last_epochs_rates() {
+        let mut config = Config::of(Size::Small);
+        (config.epochs, config.learn.updates, config.learn.learning_rate) = (2, 2, 0.5);
+        assert_eq!(rates_of_last_epoch(&config), 1.0);
+        // After 3 and 4 of 4 steps: 0.5 (1 - 0.8 3/4) and 0.5 (1 - 0.8).
+        config.learn.learning_rate_end = 0.2;
+        assert!((rates_of_last_epoch(&config) - 0.3).abs() < 1e-15);
+    }
 }

@@ -68,6 +68,21 @@ impl Control for Stop {
 }
 
 #[test]
+fn slices_of_other_rules_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let subject = Subject::new(tiny());
+    let path = folder.path().join("x");
+    Folder::open(&path, &subject.setting).unwrap();
+    // The same name, bars and configuration, with another fee in the instrument's file.
+    let mut market = Market::prepare(foxhunt_data::sample().slice(0..1_500), &subject.config).unwrap();
+    market.rules.taker_fee_e7 += 1;
+    let other = Setting::new("test", &subject.config, std::slice::from_ref(&market), Measure::Sharpe, 2);
+    assert_ne!(subject.setting.fingerprint().unwrap(), other.fingerprint().unwrap());
+    let refused = Folder::open(&path, &other).err().unwrap().to_string();
+    assert!(refused.contains("rules_sha256"), "{refused}");
+}
+
+#[test]
 fn neither_slice_nor_order_changes_a_member() {
     let folder = tempfile::tempdir().unwrap();
     let scratch = folder.path().join("scratch");
@@ -210,7 +225,7 @@ fn the_page_loads_nothing_and_only_times_differ() {
         let path = root.path().join(name);
         subject.fill(&path, &Arm::ALL, &[0, 1], 2);
         let finished = Folder::open(&path, setting).unwrap().finished(setting, &[]).unwrap();
-        let c = compare(setting, Arm::of(&subject.config), &finished, &Arm::ALL, &[0, 1, 2]);
+        let c = compare(setting, Arm::of(&subject.config).unwrap(), &finished, &Arm::ALL, &[0, 1, 2]);
         assert!(serde_json::to_string(&c).unwrap().contains("\"timing\":{\"f32\":{"));
         render(&c).unwrap()
     };

@@ -17,8 +17,12 @@ fn member(id: u64, regret: Option<f64>) -> Member {
     Member { id, loss: vec![Some(2.0)], curve, chosen: last, last, gauges }
 }
 
-/// Twelve members an arm, whose regret differs by far more than an arm adds to it.
 fn comparison(adds: &[(Arm, Option<f64>)], own: Arm) -> Comparison {
+    comparison_of(adds, own, 1)
+}
+
+/// Twelve members an arm, whose regret differs by far more than an arm adds to it; `lost` of an arm that adds nothing diverged.
+fn comparison_of(adds: &[(Arm, Option<f64>)], own: Arm, lost: u32) -> Comparison {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x");
     let config = Config::of(Size::Small);
@@ -28,7 +32,7 @@ fn comparison(adds: &[(Arm, Option<f64>)], own: Arm) -> Comparison {
     for (arm, adds) in adds {
         let members = (0..12u32).map(|id| {
             let own = f64::from(id * id % 7) * 0.05 + f64::from(id % 3) * 0.001;
-            let lost = adds.is_none() && id == 0;
+            let lost = adds.is_none() && id < lost;
             member(id.into(), (!lost).then(|| own + adds.unwrap_or(0.0) * (1.0 + f64::from(id % 2) * 0.1)))
         });
         files
@@ -80,6 +84,17 @@ fn a_member_that_diverged_is_not_left_out_in_silence() {
     assert_eq!((d.pairs, d.lost, d.verdict), (11, 1, Some(Verdict::Undecided)));
     assert_eq!((c.arms[1].divergences.ruined, c.arms[1].divergences.members), (1, 1));
     assert!(render(&c).unwrap().contains("1 without score"));
+}
+
+#[test]
+fn an_arm_without_a_score_is_no_default() {
+    let c = comparison_of(&[(Arm::F32, Some(0.0)), (Arm::Paired, None)], Arm::Paired, 12);
+    assert_eq!(c.reported_default, Arm::F32);
+    assert_eq!(
+        c.because,
+        "none of the 12 members of BF16 paired has a score beside F32's: F32 is the reported default"
+    );
+    assert!(render(&c).unwrap().contains("F32 is the reported default"));
 }
 
 #[test]

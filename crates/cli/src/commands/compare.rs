@@ -135,8 +135,14 @@ fn of_subject(args: &CompareArgs, subject: &Subject, start: Instant) -> Result<(
     };
     let regret: Option<&RegretOf<'_>> = if subject.optimum.is_some() { Some(&regret) } else { None };
     let measure = if regret.is_some() { Measure::Regret } else { Measure::Sharpe };
-    let program = concat!("foxhunt ", env!("CARGO_PKG_VERSION"));
-    let setting = Setting::new(program, &subject.config, &subject.markets, measure, args.every);
+    let own = Arm::of(&subject.config).ok_or_else(|| {
+        Failure::Refused(
+            "pairs that are rounded to nearest are none of the arms: leave learn.weights or learn.rounding out".into(),
+        )
+    })?;
+    let commit = foxhunt_bench::COMMIT.map(|commit| format!(" {commit}")).unwrap_or_default();
+    let program = format!("foxhunt {}{commit}", env!("CARGO_PKG_VERSION"));
+    let setting = Setting::new(&program, &subject.config, &subject.markets, measure, args.every);
     let fingerprint = setting.fingerprint()?;
     let folder = Folder::open(&subject.out, &setting)?;
     let merge: Vec<PathBuf> =
@@ -157,7 +163,7 @@ fn of_subject(args: &CompareArgs, subject: &Subject, start: Instant) -> Result<(
     let stopped = train(args, &folder, &task, &work, start)?;
     // Read again: what is reported is what the files say.
     let finished = folder.finished(&setting, &merge)?;
-    let result = compare(&setting, Arm::of(&subject.config), &finished, &arms, &ids);
+    let result = compare(&setting, own, &finished, &arms, &ids);
     place::write_json(&subject.out.join("compare.json"), &result)?;
     let page = subject.out.join("compare.html");
     write_whole(&page, render(&result)?.as_bytes())?;

@@ -47,7 +47,13 @@ pub(super) fn default_of(own: Arm, differences: &[Difference]) -> (Arm, String) 
             (own, format!("undecided: {label} is neither shown to be equivalent to F32 nor to be worse"))
         }
         Some(verdict) => (own, format!("{label} is {verdict} to F32").replace("better to", "better than")),
-        None => (own, format!("{label} has not been compared with F32 yet")),
+        None => match differences.iter().find(|d| d.arm == own && d.lost > 0) {
+            Some(d) => {
+                let what = format!("none of the {} members of {label} has a score beside F32's", d.lost);
+                (Arm::F32, format!("{what}: F32 is the reported default"))
+            }
+            None => (own, format!("{label} has not been compared with F32 yet")),
+        },
     }
 }
 

@@ -136,7 +136,7 @@ fn definitions(c: &Comparison) -> Markup {
                 div { dt { "Verdict" } dd { "Of the interval of arm − F32: inside the bound equivalent, beyond it worse or better, otherwise undecided. Members without a score rule out equivalent and better." } }
                 div { dt { "Power" } dd { "Normal approximation with the bootstrap’s standard error, two-sided at 5 %. Detectable: the smallest true difference told from none in 80 % of repetitions. At the bound: how often a true difference of that size is told from none. Of equivalence: how often the verdict is equivalent where there is no difference." } }
                 div { dt { "Weights that never moved" } dd { "Share of the weights that a gradient ever reached (second moment not 0) whose stored bits, of pairs both words, are what they were at the start." } }
-                div { dt { "Effective step size" } dd { "Root mean square of what the last epoch changed a weight by, over learning rate times updates. Stochastic rounding adds its own random walk." } }
+                div { dt { "Effective step size" } dd { "Root mean square of what the last epoch changed a weight by, over the sum of its learning rates. Stochastic rounding adds its own random walk." } }
                 div { dt { "Target lag" } dd { "Root mean square of target minus weight over that of the weights, at the end." } }
             }
         }

@@ -1,5 +1,5 @@
 use super::Config;
-use foxhunt_core::{DType, Storage, Weights};
+use foxhunt_core::{DType, Rounding, Storage, Weights};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WeightsChoice {
-    /// Pairs in BF16, which are shown to learn as well as F32 (docs/results/bf16.md), and plain in F32.
+    /// Pairs in BF16, for which a study shows most (docs/results/bf16.md), plain in F32 and where all is rounded to nearest.
     #[default]
     Auto,
     /// One word each: 10 bytes a parameter in BF16, with gradient and moments.
@@ -61,7 +61,13 @@ impl FromStr for WeightsChoice {
 impl Config {
     /// How the optimiser's numbers are stored where numbers are stored in `dtype`.
     pub fn storage(&self, dtype: DType) -> Storage {
-        Storage { weights: self.learn.weights.in_dtype(dtype), rounding: self.learn.rounding }
+        let (choice, rounding) = (self.learn.weights, self.learn.rounding);
+        // Rounding to nearest is there to show what BF16 does without precautions, of which pairs are one.
+        let choice = match (choice, rounding) {
+            (WeightsChoice::Auto, Rounding::Nearest) => WeightsChoice::Plain,
+            _ => choice,
+        };
+        Storage { weights: choice.in_dtype(dtype), rounding }
     }
 
     /// Writes down what `auto` comes to in `dtype`. A run that records this goes on with the storage that it began with, whatever
@@ -75,7 +81,6 @@ impl Config {
 mod tests {
     use super::*;
     use crate::Size;
-    use foxhunt_core::Rounding;
 
     fn config(file: &str, set: &[String]) -> Config {
         Config::resolve(Some(("a.toml", file)), None, set).unwrap()
@@ -90,6 +95,8 @@ mod tests {
             assert_eq!(config.storage(DType::Bf16), stochastic(Weights::Paired));
             assert_eq!(config.storage(DType::F32), stochastic(Weights::Plain));
         }
+        let nearest = config("[learn]\nrounding = \"nearest\"", &[]);
+        assert_eq!(nearest.storage(DType::Bf16).weights, Weights::Plain);
         // A file that doesn't name the key, and one that names others beside it.
         for text in ["", "[learn]\ngamma = 0.5"] {
             assert_eq!(config(text, &[]).storage(DType::Bf16).weights, Weights::Paired);
