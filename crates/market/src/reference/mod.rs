@@ -44,17 +44,23 @@ pub fn mark(bar: &Bar) -> i32 {
 /// The limit of a maker or IOC order that is decided at the close of `seen`, units: a maker's on the tick grid, the worst price of an
 /// IOC order. `None` for a market order (market.md 3).
 pub fn limit_price(rules: &Rules, seen: &Bar, buy: bool, [_, kind, urgency]: [u8; 3]) -> Option<i32> {
-    let (sign, close) = (if buy { 1 } else { -1 }, i128::from(mark(seen)));
+    let sign = if buy { 1 } else { -1 };
     let limit = match kind {
-        1 => {
-            let wish = close - sign * [5, 3, 1][usize::from(urgency)] * limit_spread(rules, seen);
-            let tick = i128::from(rules.tick);
-            if buy { floor(wish, tick) * tick } else { ceil(wish, tick) * tick }
-        }
-        2 => close + sign * 2 * i128::from(urgency) * limit_spread(rules, seen),
+        1 => maker_limit(rules, seen, sign, urgency),
+        2 => ioc_limit(rules, seen, sign, urgency),
         _ => return None,
     };
     i32::try_from(limit).ok()
+}
+
+fn maker_limit(r: &Rules, seen: &Bar, sign: i128, urgency: u8) -> i128 {
+    let wish = i128::from(mark(seen)) - sign * [5, 3, 1][usize::from(urgency)] * limit_spread(r, seen);
+    let tick = i128::from(r.tick);
+    if sign > 0 { floor(wish, tick) * tick } else { ceil(wish, tick) * tick }
+}
+
+fn ioc_limit(r: &Rules, seen: &Bar, sign: i128, urgency: u8) -> i128 {
+    i128::from(mark(seen)) + sign * 2 * i128::from(urgency) * limit_spread(r, seen)
 }
 
 /// Section 3's h at the close of `seen`, without what a gap adds.
@@ -289,14 +295,6 @@ impl<'a> Session<'a> {
         if r.quotes == 1 { 0 } else { (half_spread(r, self.seen) * factor).min(r.max_price.into()) }
     }
 
-    fn limit_spread(&self) -> i128 {
-        limit_spread(self.rules, self.seen)
-    }
-
-    fn limit(&self, order: i128, action: [u8; 3]) -> i128 {
-        limit_price(self.rules, self.seen, order > 0, action).map_or(0, i128::from)
-    }
-
     fn impact(&self, lots: i128) -> i128 {
         self.impact_after(self.seen, lots)
     }
@@ -326,8 +324,7 @@ impl<'a> Session<'a> {
     }
 
     /// Section 3: what of the order fills when, at which price.
-    fn plan(&self, order: i128, action: [u8; 3], end: &mut OrderEnd) -> Plan {
-        let [_, kind, urgency] = action;
+    fn plan(&self, order: i128, [_, kind, urgency]: [u8; 3], end: &mut OrderEnd) -> Plan {
         if order == 0 {
             return Plan::default();
         }
@@ -335,7 +332,7 @@ impl<'a> Session<'a> {
         let [open, high, low, close] = self.prices(sign);
         let capacity = floor(i128::from(self.bar.volume) * i128::from(self.rules.cap_e4), 10_000);
         if kind == 1 {
-            return self.maker(order, capacity, self.limit(order, action), end);
+            return self.maker(order, capacity, urgency, end);
         }
         let lots = order.abs().min(capacity);
         if lots == 0 {
@@ -347,7 +344,7 @@ impl<'a> Session<'a> {
         let all = sign * lots;
         if kind == 2 {
             let part = self.taking(all, 4 * open, 4 * i, FillKind::Ioc);
-            if (part.price - self.limit(order, action)) * sign > 0 {
+            if (part.price - ioc_limit(self.rules, self.seen, sign, urgency)) * sign > 0 {
                 *end = OrderEnd::IocBeyondLimit;
                 return Plan::default();
             }
@@ -366,17 +363,21 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn maker(&self, order: i128, capacity: i128, limit: i128, end: &mut OrderEnd) -> Plan {
+    fn maker(&self, order: i128, capacity: i128, urgency: u8, end: &mut OrderEnd) -> Plan {
         let r = self.rules;
         let sign = order.signum();
         let [open, high, low, _] = self.prices(sign);
         let tick = i128::from(r.tick);
+        let limit = maker_limit(r, self.seen, sign, urgency);
         if self.bar.gap_seconds > 0 && (limit - open) * sign > 0 {
             *end = OrderEnd::RejectedGap;
             return Plan::default();
         }
-        let through =
-            if r.maker_fee_e7 < 0 { tick.max(self.limit_spread()).max(self.fill_spread()) } else { tick };
+        let through = if r.maker_fee_e7 < 0 {
+            tick.max(limit_spread(r, self.seen)).max(self.fill_spread())
+        } else {
+            tick
+        };
         let beyond = if sign > 0 { limit - low } else { high - limit };
         let share = if beyond < through {
             0

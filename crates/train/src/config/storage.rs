@@ -17,16 +17,6 @@ pub enum WeightsChoice {
     Paired,
 }
 
-impl WeightsChoice {
-    /// What it comes to where numbers are stored in `dtype`.
-    pub const fn in_dtype(self, dtype: DType) -> Weights {
-        match (self, dtype) {
-            (WeightsChoice::Auto, DType::Bf16) | (WeightsChoice::Paired, _) => Weights::Paired,
-            (WeightsChoice::Auto, DType::F32) | (WeightsChoice::Plain, _) => Weights::Plain,
-        }
-    }
-}
-
 impl From<Weights> for WeightsChoice {
     fn from(weights: Weights) -> Self {
         match weights {
@@ -61,13 +51,14 @@ impl FromStr for WeightsChoice {
 impl Config {
     /// How the optimiser's numbers are stored where numbers are stored in `dtype`.
     pub fn storage(&self, dtype: DType) -> Storage {
-        let (choice, rounding) = (self.learn.weights, self.learn.rounding);
-        // Rounding to nearest is there to show what BF16 does without precautions, of which pairs are one.
-        let choice = match (choice, rounding) {
-            (WeightsChoice::Auto, Rounding::Nearest) => WeightsChoice::Plain,
-            _ => choice,
+        let rounding = self.learn.rounding;
+        let weights = match (self.learn.weights, dtype, rounding) {
+            (WeightsChoice::Paired, ..) => Weights::Paired,
+            (WeightsChoice::Auto, DType::Bf16, Rounding::Stochastic) => Weights::Paired,
+            // Rounding to nearest is there to show what BF16 does without precautions, of which pairs are one.
+            (WeightsChoice::Auto, ..) | (WeightsChoice::Plain, ..) => Weights::Plain,
         };
-        Storage { weights: choice.in_dtype(dtype), rounding }
+        Storage { weights, rounding }
     }
 
     /// Writes down what `auto` comes to in `dtype`. A run that records this goes on with the storage that it began with, whatever

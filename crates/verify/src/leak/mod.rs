@@ -87,8 +87,8 @@ impl LeakReport {
 /// Changes all bars after each of several moments past the training window (prices, volumes and times, at random, to other
 /// valid bars), makes everything again from the bars, and compares to the bit what lies before: the normaliser, features,
 /// integer columns, and the ledgers of the agents and of random actions over the held-out bars, with all actions, fills and
-/// rewards. Where accounts are ruined before a moment they would tell nothing of it, so others begin shortly before each. The action that is chosen at the moment itself is among what is compared; what becomes of it is not. A fill must
-/// also not be better than the bar that it is booked in offered: an order that fills at a price of the bar it was decided at
+/// rewards. Where accounts are ruined before a moment they would tell nothing of it, so others begin shortly before each. The
+/// action that is chosen at the moment itself is among what is compared; what becomes of it is not. A fill must also not be better than the bar that it is booked in offered: an order that fills at a price of the bar it was decided at
 /// gives itself away where the next bar is another.
 ///
 /// # Errors
