@@ -90,7 +90,7 @@ FN void mean_biases(u32 at) {
     put_shared2(at + BIAS_MEAN + 8 * i, low / (float)n, high / (float)n);
   }
 }
-// Both, of the one net of a kernel that acts.
+// Both, of one net.
 FN void biases_of(const NetBiases& of, u32 member, u32 to) {
   Biases biases;
   biases.ask(of, member);

@@ -288,9 +288,9 @@ struct Learner : Forward<RowsArgs> {
   // time costs a warp 12 to 15 cycles.
   METHOD void backward() {
     constexpr int K = (UNIT + 15) / 16;  // of 16 atoms
+    add_branches();
 #pragma unroll 1
     for (int s = 0; s < STREAMS; ++s) {
-      if (s == 0) add_branches();
       const u32 from = s == 0 ? buffer() : atoms() + (s - 1) * BRANCH_ATOMS;
       u32 g[4 * K], scaled[4 * K];
       UNROLL for (int j = 0; j < 4 * K; ++j) g[j] = j < 2 * PACKS ? get_shared(from + atoms_offset(j)) : 0;
