@@ -63,7 +63,7 @@ pub use metric::{Metric, Undefined};
 pub use months::{MonthReturn, month_returns};
 pub use omega::{omega, omega_of};
 pub use over_members::{Spread, over_members};
-pub use over_time::{Bootstrap, Interval, over_time};
+pub use over_time::{Bootstrap, Interval, RETURNS_MIN, over_time};
 pub use payoff::payoff_ratio;
 pub use periods::{bar_count, days_per_year, elapsed_years, periods_per_year, session_count};
 pub use rolling_sharpe::rolling_sharpe;

@@ -35,7 +35,7 @@ pub struct Interval {
 }
 
 /// Returns below which a resampling says nothing.
-const RETURNS_MIN: usize = 20;
+pub const RETURNS_MIN: usize = 20;
 
 /// The percentile interval of `statistic` under the stationary bootstrap of Politis and Romano (1994): blocks that
 /// start anywhere, have geometric lengths and wrap around, so that the order within a block survives.

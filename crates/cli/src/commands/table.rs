@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use foxhunt_ledger::{Ledger, reconcile};
-use foxhunt_metrics::{Metric, Named, Series, Unit, over_members, summary, time_interval};
+use foxhunt_metrics::{Metric, Named, RETURNS_MIN, Series, Unit, over_members, summary, time_interval};
 use foxhunt_report::{MarketLine, PartLine, StressLine, draw::integer, ruin};
 use serde_json::Value;
 
@@ -115,7 +115,7 @@ pub(crate) fn table(ledger: &Ledger, baselines: &[Ledger], decisions: usize) -> 
 fn few_sessions(members: &[Vec<Named>]) -> Option<u32> {
     let counts =
         members.iter().flatten().filter(|n| n.key == "session_count").filter_map(|n| n.metric.value());
-    counts.reduce(f64::max).filter(|n| *n < 20.0).map(|n| n as u32)
+    counts.reduce(f64::max).filter(|n| *n < RETURNS_MIN as f64).map(|n| n as u32)
 }
 
 /// The chosen member of each fold on its test window with its interval over time; the mean of all members with that mean's; last the

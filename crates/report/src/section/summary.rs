@@ -1,6 +1,6 @@
 //! The headline: a few figures in large and a short table, and further down all of them beside the baselines.
 
-use foxhunt_metrics::{Metric, Named, Spread, Unit, over_members};
+use foxhunt_metrics::{Metric, Named, RETURNS_MIN, Spread, Unit, over_members};
 use maud::{Markup, html};
 
 use super::Notes;
@@ -62,7 +62,7 @@ pub(crate) fn brief(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Mar
         @if let Some(days) = few_days(agent) {
             p.notes {
                 "Sharpe ratios per year are made of " (days) " session days here. So few tell nothing of a year: it takes "
-                (DAYS_MIN) " for an interval."
+                (RETURNS_MIN) " for an interval."
             }
         }
         @if std::iter::once(agent).chain(baselines.iter().map(AsRef::as_ref)).any(|of| of.ruin().is_some()) {
@@ -74,14 +74,11 @@ pub(crate) fn brief(agent: &Accounts, baselines: &[impl AsRef<Accounts>]) -> Mar
     }
 }
 
-/// Fewer session days have no interval over time either.
-const DAYS_MIN: usize = 20;
-
 /// How many session days the longest account lived, where that is too few to say something per year.
 fn few_days(agent: &Accounts) -> Option<usize> {
     let days =
         agent.members.iter().filter_map(|member| member.series.day_returns().ok()).map(|days| days.len());
-    days.max().filter(|days| (2..DAYS_MIN).contains(days))
+    days.max().filter(|days| (2..RETURNS_MIN).contains(days))
 }
 
 /// Who was ruined, below the name.

@@ -102,7 +102,7 @@ impl StepArgs {
             batch,
             population,
             dtype,
-            weights: self.stored.in_dtype(dtype),
+            weights: self.stored.weights,
             replay_rows: self.rows.unwrap_or(if gpu { 1 << 20 } else { 1 << 16 }),
             steps: self.steps.unwrap_or(if gpu { 20 } else { 3 }),
             repetitions: self.common.repetitions.unwrap_or(if gpu { 30 } else { 5 }),
