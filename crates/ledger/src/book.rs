@@ -75,7 +75,8 @@ impl Book {
     ///
     /// Those are fills at the open and fills that add to the position; what reduces it fills after the adverse move,
     /// and so does everything after that (steps (a) to (g) of section 2 of the market rules). The position then held
-    /// is the one that meets [`BarRow::worst`](crate::BarRow::worst).
+    /// meets its worst price of the bar, and so does one that a flip opens afterwards: [`BarRow::worst`](crate::BarRow::worst)
+    /// is of whichever had the lower equity.
     ///
     /// # Errors
     ///

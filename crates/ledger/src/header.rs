@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Version of the file format; a reader refuses any other.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Everything about a run that does not change from bar to bar. Stored as JSON in both Parquet files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

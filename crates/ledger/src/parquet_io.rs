@@ -83,7 +83,11 @@ impl Ledger {
         let header: LedgerHeader = serde_json::from_str(text)
             .map_err(|source| LedgerError::Header { path: path.clone(), source })?;
         if header.format != FORMAT {
-            let what = format!("its format is {}, this program reads {FORMAT}", header.format);
+            let what = format!(
+                "its format is {}, this program reads {FORMAT}; backtest the run again with this program, or read the ledger \
+                 with the one that wrote it",
+                header.format
+            );
             return Err(LedgerError::Format { path, what });
         }
         Ok(Self { header, bars: bars.rows, fills: fills.rows })

@@ -102,6 +102,20 @@ struct Walk<'a> {
     sums: QuarterSums,
 }
 
+/// A position that met a bar's adverse move.
+struct Met {
+    /// The account with it.
+    book: Book,
+    /// The price at which a level within the bar closed it.
+    closed_at: Option<i32>,
+}
+
+impl Met {
+    fn new(book: Book, next: Option<&FillRow>) -> Self {
+        Met { book, closed_at: next.filter(|fill| fill.reason.in_bar()).map(|fill| fill.price) }
+    }
+}
+
 /// Attribution lines in quarters of a money unit, for reference prices are quarters of a price unit.
 #[derive(Default)]
 struct QuarterSums {
@@ -245,13 +259,18 @@ impl Walk<'_> {
 
         let mut after = self.book;
         let before_count = self.booked(row, after.before_worst(fills, self.tv))?;
-        let at_worst = after;
-        for fill in &fills[before_count..] {
+        let rest = &fills[before_count..];
+        let mut met = vec![Met::new(after, rest.first())];
+        for (k, fill) in rest.iter().enumerate() {
+            let opens = after.position == 0;
             self.booked(row, after.apply(fill, self.tv))?;
+            if opens {
+                met.push(Met::new(after, rest.get(k + 1)));
+            }
         }
         self.fill_prices(prev, row, fills, &after)?;
         self.account(row, fills, &after)?;
-        self.worst(row, &fills[before_count..], &at_worst)?;
+        self.worst(row, &met)?;
         self.reward(prev, row)?;
         self.book = after;
         self.attribute(prev, row, fills);
@@ -403,28 +422,33 @@ impl Walk<'_> {
         self.equal(row, column, rule, equity, row.equity)
     }
 
-    /// The worst price, and equity there; `book` is the account that met it, `after_worst` the fills since.
-    fn worst(&self, row: &BarRow, after_worst: &[FillRow], book: &Book) -> Result<(), ReconcileError> {
-        // A stop that comes after a reduction closes the opening leg of a flip, not the position that met the worst.
-        if let Some(forced) = after_worst.first().filter(|fill| fill.reason.in_bar()) {
+    /// The worst price, and equity there: of a flip, where two positions met the adverse move, the lower of both.
+    fn worst(&self, row: &BarRow, met: &[Met]) -> Result<(), ReconcileError> {
+        let at = |of: &Met, price| of.book.equity(self.start, row.financing, price, self.tv);
+        let off = |of: &Met| i128::from(row.worst_equity) - at(of, row.worst);
+        // The row does not say which of them it tells of: one of the two it has to be, and the other no lower.
+        let Some(told) = met.iter().min_by_key(|of| off(of).abs()) else { return Ok(()) };
+        if let Some(price) = told.closed_at {
             let rule = "a position closed within the bar meets no worse price than its fill";
-            self.equal(row, Column::Worst, rule, forced.price, row.worst)?;
+            self.equal(row, Column::Worst, rule, price, row.worst)?;
         } else {
             let beyond = (i128::from(row.worst) - i128::from(row.close)).signum();
             let rule = "the worst price lies against the position held, or is the close if none was";
-            if beyond != 0 && beyond != -book.position.signum() {
+            if beyond != 0 && beyond != -told.book.position.signum() {
                 let flat = [Column::Worst, Column::Close];
-                let columns: &[Column] = if book.position == 0 { &flat } else { &flat[..1] };
+                let columns: &[Column] = if told.book.position == 0 { &flat } else { &flat[..1] };
                 return Err(self.wrong_one_of(row, columns, rule, row.close.into(), row.worst.into()));
             }
         }
-        let expected = book.equity(self.start, row.financing, row.worst, self.tv);
-        let off = i128::from(row.worst_equity) - expected;
-        let per_unit = book.position * i128::from(self.tv);
+        let per_unit = told.book.position * i128::from(self.tv);
         let column =
-            if per_unit.abs() > 1 && off % per_unit == 0 { Column::Worst } else { Column::WorstEquity };
+            if per_unit.abs() > 1 && off(told) % per_unit == 0 { Column::Worst } else { Column::WorstEquity };
         let rule = "equity before the adverse move, marked at the worst price";
-        self.equal(row, column, rule, expected, row.worst_equity)
+        self.equal(row, column, rule, at(told, row.worst), row.worst_equity)?;
+        let rule = "no position of the bar met a lower equity";
+        let bound = met.iter().map(|of| at(of, of.closed_at.unwrap_or(row.close))).min();
+        let bound = bound.filter(|bound| *bound < i128::from(row.worst_equity));
+        bound.map_or(Ok(()), |bound| Err(self.wrong(row, Column::WorstEquity, rule, bound, row.worst_equity)))
     }
 
     /// The reward against equity: `round(2^20 · ln(E1/E0) / unit)`, ln 0.01 once equity has lost 99 %.

@@ -197,7 +197,8 @@ pub struct BarRow {
     /// Cash plus unrealised gain at the close, money units.
     pub equity: i64,
     /// Equity at the worst moment, money units: after the fills before the adverse move (at the open, and whatever
-    /// added to the position), with the position then held marked at `worst`, after this bar's financing.
+    /// added to the position), with the position then held marked at `worst`, after this bar's financing. A flip after
+    /// the adverse move lets a second position meet the bar: the lower equity counts, and `worst` is its price.
     /// See [`Book::before_worst`](crate::Book::before_worst).
     pub worst_equity: i64,
     /// Start + realised − fees − financing, money units.

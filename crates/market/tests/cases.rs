@@ -209,6 +209,22 @@ fn case_11_a_flip_is_two_legs_with_two_fees() {
     assert_eq!((a.realised, a.position, a.basis, a.cash), (9_000, -50, -502_500, 10_004_979));
 }
 
+/// A patient reversal of a long of 50 from 10,000 to a short of 50, X: i(100) = 2, a quarter of it, sold at
+/// floor(40,145 / 4 - 5 - 0.5) = 10,030, two fees of ceil(2,507.5). The long met 9,985 at 10,000,000 - 7,500, the short 10,090 at
+/// 10,000,000 + 15,000 - 5,016 - 30,000. Where the bar falls to 9,900, the long's -50,000 is the lower; sold at 9,992.
+#[test]
+fn of_a_flip_the_lower_equity_is_the_worst() {
+    let r = rules(leverage_for(50, 4, 10_000_000, 10_000));
+    let flip = |next: &Bar| {
+        let done = decide(&r, &holding(10_000_000, 50, 500_000), &seen(), next, [e(-4), MARKET, PATIENT]);
+        let legs: Vec<_> = done.fills.iter().map(|f| (f.lots, f.price)).collect();
+        (legs, done.row.worst, done.row.worst_equity)
+    };
+    assert_eq!(flip(&x()), (vec![(-50, 10_030), (-50, 10_030)], 10_090, 9_979_984));
+    let falling = bar(10_020, 10_040, 9_900, 10_030);
+    assert_eq!(flip(&falling), (vec![(-50, 9_992), (-50, 9_992)], 9_900, 9_950_000));
+}
+
 /// A long of 100 from 10,000 with its stop at 9,900.
 fn stopped_long() -> Account {
     Account { stop_distance: 100, ..holding(10_000_000, 100, 1_000_000) }

@@ -24,7 +24,8 @@ struct NoRecord {
   METHOD void worst(i64, i64) {}
 };
 // Writes the legs of one step to `rows`, and keeps the worst price that the position met (after what fills before the
-// adverse move: the bar's low or high on the side it would trade at, or the price that closed it) with equity there.
+// adverse move: the bar's low or high on the side it would trade at, or the price that closed it) with equity there. Of a
+// flip within the bar both positions meet one, and the lower equity is kept.
 struct Recorder {
   FillRow* rows;
   int count;
@@ -35,7 +36,7 @@ struct Recorder {
     ++count;
   }
   METHOD void worst(i64 price, i64 equity) {
-    if (met) return;  // a flip's opening leg comes later, and is not the position that met the move
+    if (met && equity >= worst_equity) return;
     met = true;
     worst_price = price;
     worst_equity = equity;

@@ -280,7 +280,8 @@ pub struct LedgerRow {
     pub before: i64,
     /// Equity at the close.
     pub equity: i64,
-    /// Equity at `worst`: after what fills before the adverse move, with the bar's financing.
+    /// Equity at `worst`: after what fills before the adverse move, with the bar's financing. Of a flip within the bar the
+    /// lower of both positions' equities.
     pub worst_equity: i64,
     /// Cash.
     pub cash: i64,

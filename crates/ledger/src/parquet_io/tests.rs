@@ -106,15 +106,17 @@ fn damage_is_an_error() {
     // The other table in its place.
     fs::copy(scratch.0.join(FILLS_FILE), &path).unwrap();
     let error = Ledger::read(&scratch.0).unwrap_err().to_string();
-    assert!(error.ends_with("its columns are not those of the table of bars in format 1"), "{error}");
+    assert!(error.ends_with("its columns are not those of the table of bars in format 2"), "{error}");
 }
 
 #[test]
 fn an_unknown_header_is_an_error() {
     let scratch = Scratch::new("header");
     let mut ledger = small();
-    ledger.header.format = 2;
+    ledger.header.format = 1;
     ledger.write(&scratch.0).unwrap();
     let error = Ledger::read(&scratch.0).unwrap_err().to_string();
-    assert!(error.ends_with("its format is 2, this program reads 1"), "{error}");
+    let told = "its format is 1, this program reads 2; backtest the run again with this program, or read the ledger with the one \
+                that wrote it";
+    assert!(error.ends_with(told), "{error}");
 }

@@ -321,9 +321,10 @@ fn spread_is_half_spread_and_rounding() {
     }
 }
 
-/// A long of 100 flips to a short of 50 over the bar, and the short is stopped in the same bar. The worst price is
-/// still that of the long: S/4 = 10,050, h 5, so sold at 10,045 (fees 5,023 and 2,512); stop 10,080, bought at 10,085
-/// (fee 2,522). Realised 100 · 18 · 10 − 50 · 40 · 10 = −2,000.
+/// A long of 100 flips to a short of 50 over the bar, and the short is stopped in the same bar: S/4 = 10,050, h 5, so sold at
+/// 10,045 (fees 5,023 and 2,512); stop 10,080, bought at 10,085 (fee 2,522). Realised 100 · 18 · 10 − 50 · 40 · 10 = −2,000.
+/// The worst moment is the short's: the long met 10,040 at 10,007,926, the short its stop at
+/// 10,000,000 − 60 + 18,000 − 12,549 − 50 · 40 · 10 = 9,985,391.
 #[test]
 fn a_stop_on_the_opening_leg_of_a_flip() {
     let mut ledger = by_hand();
@@ -336,6 +337,7 @@ fn a_stop_on_the_opening_leg_of_a_flip() {
     row.cash = 10_000_000 - 2_000 - 15_071 - 60;
     row.equity = row.cash;
     row.reward_q20 = ((row.equity as f64 / 10_017_986.0).ln() * 1_048_576.0).round() as i32;
+    (row.worst, row.worst_equity) = (10_085, 9_985_391);
     let sold = FillRow {
         bar: 2,
         leg: Leg::Twap,
@@ -364,6 +366,17 @@ fn a_stop_on_the_opening_leg_of_a_flip() {
     assert_eq!((lines.held, lines.traded, lines.delay), (10_000, 30_000 - 15_000 - 10_000, 20_000));
     assert_eq!((lines.spread, lines.impact), ((100 + 150 + 50) * 5 * 10, 2_000));
     assert_eq!(lines.total(), -17_131);
+
+    // The long's moment instead, which was not the worst; a price that is neither's; an equity that is neither's.
+    let refused = |worst, worst_equity| {
+        let mut planted = ledger.clone();
+        (planted.bars[2].worst, planted.bars[2].worst_equity) = (worst, worst_equity);
+        let found = mismatch(&planted);
+        (found.columns.to_vec(), found.expected, found.found)
+    };
+    assert_eq!(refused(10_040, 10_007_926), (vec![Column::WorstEquity], 9_985_391, 10_007_926));
+    assert_eq!(refused(10_086, 9_985_391), (vec![Column::Worst], 10_085, 10_086));
+    assert_eq!(refused(10_085, 9_985_390), (vec![Column::WorstEquity], 9_985_391, 9_985_390));
 }
 
 /// A close-out at a session's last close is what one at the end is, wherever it stands; as an order's it is none.

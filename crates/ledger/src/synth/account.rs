@@ -95,7 +95,11 @@ impl Account {
         self.mark_worst(bar);
         if !self.force(&market, bar, false) {
             for (leg, lots, price) in later {
+                let held = self.position.signum();
                 self.fill(&market, leg, lots, price);
+                if self.position.signum() == -held {
+                    self.mark_flipped(bar);
+                }
             }
         }
         if last && self.position != 0 {
@@ -294,6 +298,15 @@ impl Account {
             -1 => bar.high,
             _ => bar.close,
         });
+    }
+
+    /// What a flip opened meets the bar too; the lower equity stays.
+    fn mark_flipped(&mut self, bar: &Bar) {
+        let before = (self.worst, self.worst_equity);
+        self.mark_worst(bar);
+        if before.1 <= self.worst_equity {
+            (self.worst, self.worst_equity) = before;
+        }
     }
 
     fn set_worst(&mut self, worst: i32) {

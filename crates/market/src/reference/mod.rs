@@ -584,10 +584,12 @@ impl<'a> Session<'a> {
         self.book(lots, &part);
     }
 
-    /// Notes the price that the position which met the adverse move saw at worst.
+    /// Notes the worst price that a position met. The second one of a bar is a flip's: the lower equity stays.
     fn meets(&mut self, price: i128) {
-        let there = (price, equity(self.rules, &self.account, price as i32));
-        self.worst.get_or_insert(there);
+        let there = equity(self.rules, &self.account, price as i32);
+        if self.worst.is_none_or(|(_, before)| there < before) {
+            self.worst = Some((price, there));
+        }
     }
 
     /// Through the worst price of the bar.
