@@ -18,8 +18,14 @@ from pathlib import Path
 BEGIN = "<!-- made by scripts/study_tables.py from here on -->"
 END = "<!-- made by scripts/study_tables.py up to here -->"
 FORMAT = 1
-LABELS = {"f32": "F32", "nearest": "BF16 nearest", "stochastic": "BF16 stochastic", "paired": "BF16 paired"}
-COLOURS = {"f32": "#20262e", "nearest": "#c4472b", "stochastic": "#3b74d6", "paired": "#138a63"}
+LABELS = {
+    "f32": "F32", "nearest": "BF16 nearest", "stochastic": "BF16 stochastic", "paired": "BF16 paired",
+    "nearest-weights": "weights nearest", "nearest-m": "m nearest", "nearest-v": "v nearest", "nearest-targets": "targets nearest",
+}
+COLOURS = {
+    "f32": "#20262e", "nearest": "#c4472b", "stochastic": "#3b74d6", "paired": "#138a63",
+    "nearest-weights": "#8c2f4b", "nearest-m": "#7a3fa0", "nearest-v": "#c98a1b", "nearest-targets": "#66bd9d",
+}
 PARTS = ["#3b74d6", "#7aa5ea", "#7a3fa0", "#b486d6", "#c98a1b", "#138a63", "#66bd9d", "#7a828c", "#c4472b", "#c9cdd3"]
 # Known markets first, as the study runs them; anything else after them by name.
 ORDER = ["known:regimes", "known:mean-reversion", "known:drift", "BTC/USD", "EUR/USD"]

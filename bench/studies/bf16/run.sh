@@ -7,6 +7,8 @@
 # --xbtusd FILE and --eurusd FILE, or in the variables XBTUSD and EURUSD. Without them: --markets drift,regimes,mean-reversion.
 # FOXHUNT names the program where it is neither in target/release nor on the path.
 #
+# --arms names others than f32,nearest,stochastic,paired: nearest-weights,nearest-m,nearest-v,nearest-targets round one quantity each.
+#
 # Each market is a folder of --out with compare.json and compare.html. Slices that are finished are kept: after a stop, of
 # whatever kind, the same command goes on with the missing ones. What follows -- goes to every foxhunt compare.
 #
@@ -23,12 +25,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 fail() { echo "run.sh: $*" >&2; exit 2; }
 
-data= device=auto members=64 slice=32 out=runs/bf16 merge= markets=regimes,mean-reversion,drift,xbtusd,eurusd
+data= device=auto members=64 slice=32 out=runs/bf16 merge= arms=f32,nearest,stochastic,paired markets=regimes,mean-reversion,drift,xbtusd,eurusd
 xbtusd=${XBTUSD:-} eurusd=${EURUSD:-}
 while [ $# -gt 0 ]; do
   case $1 in
     --) shift; break ;;
-    --data | --device | --members | --slice | --out | --merge | --markets | --xbtusd | --eurusd)
+    --data | --device | --members | --slice | --out | --merge | --markets | --arms | --xbtusd | --eurusd)
       [ $# -ge 2 ] || fail "$1 needs a value"
       declare "${1#--}=$2"
       shift 2 ;;
@@ -63,7 +65,7 @@ for name in "${names[@]}"; do
     xbtusd | eurusd) market=(--data "${!name}" --config "$here/$name.toml") ;;
     *) market=(--market "known:$name" --config "$here/known.toml") ;;
   esac
-  how=(--device "$device" --arms f32,nearest,stochastic,paired --members "$members" --slice "$slice" --out "$out/$name")
+  how=(--device "$device" --arms "$arms" --members "$members" --slice "$slice" --out "$out/$name")
   [ -z "$merge" ] || how+=(--minutes 0 --merge "$merge/$name")
   echo "== $name" >&2
   "$foxhunt" compare "${market[@]}" "${how[@]}" "$@"

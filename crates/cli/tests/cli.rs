@@ -541,9 +541,13 @@ fn shells_complete() {
     }
     // Words that options take are offered, and no files.
     let script = foxhunt(folder.path(), "completions bash").works().out;
-    for words in
-        ["auto cpu cuda", "auto bf16 f32", "small study bench", "auto plain paired", "stochastic nearest"]
-    {
+    for words in [
+        "auto cpu cuda",
+        "auto bf16 f32",
+        "small study bench",
+        "auto plain paired",
+        "stochastic nearest nearest-weights nearest-m nearest-v nearest-targets",
+    ] {
         assert!(script.contains(&format!("compgen -W \"{words}\"")), "{words} are not offered");
     }
     foxhunt(folder.path(), "completions csh").fails(2, &["csh", "bash"]);

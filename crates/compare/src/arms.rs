@@ -7,7 +7,7 @@ use std::{fmt, str::FromStr};
 
 /// One way to store the numbers of a training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Arm {
     /// F32, matrix products without TF32: what the others are measured against.
     F32,
@@ -17,11 +17,28 @@ pub enum Arm {
     Stochastic,
     /// BF16, weights and targets as pairs, low words and moments rounded stochastically.
     Paired,
+    /// BF16, weights rounded to nearest, all else stochastically: what of [`Arm::Nearest`] is due to them. For study, like the next.
+    NearestWeights,
+    /// BF16, the first moment rounded to nearest.
+    NearestM,
+    /// BF16, the second moment rounded to nearest.
+    NearestV,
+    /// BF16, targets rounded to nearest.
+    NearestTargets,
 }
 
 impl Arm {
     /// All, in the order of tables.
-    pub const ALL: [Arm; 4] = [Arm::F32, Arm::Nearest, Arm::Stochastic, Arm::Paired];
+    pub const ALL: [Arm; 8] = [
+        Arm::F32,
+        Arm::Nearest,
+        Arm::Stochastic,
+        Arm::Paired,
+        Arm::NearestWeights,
+        Arm::NearestM,
+        Arm::NearestV,
+        Arm::NearestTargets,
+    ];
 
     /// The name used in options and files.
     pub const fn name(self) -> &'static str {
@@ -30,6 +47,10 @@ impl Arm {
             Arm::Nearest => "nearest",
             Arm::Stochastic => "stochastic",
             Arm::Paired => "paired",
+            Arm::NearestWeights => Rounding::NearestWeights.name(),
+            Arm::NearestM => Rounding::NearestM.name(),
+            Arm::NearestV => Rounding::NearestV.name(),
+            Arm::NearestTargets => Rounding::NearestTargets.name(),
         }
     }
 
@@ -40,6 +61,10 @@ impl Arm {
             Arm::Nearest => "BF16 nearest",
             Arm::Stochastic => "BF16 stochastic",
             Arm::Paired => "BF16 paired",
+            Arm::NearestWeights => "weights nearest",
+            Arm::NearestM => "m nearest",
+            Arm::NearestV => "v nearest",
+            Arm::NearestTargets => "targets nearest",
         }
     }
 
@@ -55,23 +80,29 @@ impl Arm {
     #[must_use]
     pub fn apply(self, config: &Config) -> Config {
         let mut config = config.clone();
-        let (weights, rounding) = match self {
-            Arm::F32 | Arm::Stochastic => (Weights::Plain, Rounding::Stochastic),
-            Arm::Nearest => (Weights::Plain, Rounding::Nearest),
-            Arm::Paired => (Weights::Paired, Rounding::Stochastic),
-        };
+        let Storage { weights, rounding } = self.storage();
         (config.learn.weights, config.learn.rounding) = (weights.into(), rounding);
         config
     }
 
+    /// How the optimiser's numbers are stored.
+    const fn storage(self) -> Storage {
+        let (weights, rounding) = match self {
+            Arm::F32 | Arm::Stochastic => (Weights::Plain, Rounding::Stochastic),
+            Arm::Nearest => (Weights::Plain, Rounding::Nearest),
+            Arm::Paired => (Weights::Paired, Rounding::Stochastic),
+            Arm::NearestWeights => (Weights::Plain, Rounding::NearestWeights),
+            Arm::NearestM => (Weights::Plain, Rounding::NearestM),
+            Arm::NearestV => (Weights::Plain, Rounding::NearestV),
+            Arm::NearestTargets => (Weights::Plain, Rounding::NearestTargets),
+        };
+        Storage { weights, rounding }
+    }
+
     /// The arm that a configuration is when it trains in BF16; none where pairs are rounded to nearest.
     pub fn of(config: &Config) -> Option<Self> {
-        match config.storage(DType::Bf16) {
-            Storage { weights: Weights::Plain, rounding: Rounding::Nearest } => Some(Arm::Nearest),
-            Storage { weights: Weights::Plain, .. } => Some(Arm::Stochastic),
-            Storage { weights: Weights::Paired, rounding: Rounding::Stochastic } => Some(Arm::Paired),
-            Storage { weights: Weights::Paired, .. } => None,
-        }
+        let storage = config.storage(DType::Bf16);
+        Arm::ALL.into_iter().find(|arm| arm.dtype() == DType::Bf16 && arm.storage() == storage)
     }
 }
 
@@ -86,7 +117,7 @@ impl FromStr for Arm {
 
     fn from_str(s: &str) -> Result<Self, String> {
         let known = Arm::ALL.into_iter().find(|arm| arm.name() == s);
-        known.ok_or_else(|| format!("unknown arm '{s}': use f32, nearest, stochastic or paired"))
+        known.ok_or_else(|| format!("unknown arm '{s}': use {}", Arm::ALL.map(Arm::name).join(", ")))
     }
 }
 

@@ -17,13 +17,21 @@ pub enum Weights {
 /// How what changes in small steps (weights, moments, EMA targets; of a pair the low word) is rounded when it is stored
 /// in BF16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Rounding {
     /// Up or down with the probability that keeps the mean.
     #[default]
     Stochastic,
     /// To the nearest value, which loses steps below half an ulp: for study only.
     Nearest,
+    /// Weights to nearest, all else stochastically: this and the next three tell which quantity it is that suffers.
+    NearestWeights,
+    /// Adam's first moment to nearest, all else stochastically.
+    NearestM,
+    /// Adam's second moment to nearest, all else stochastically.
+    NearestV,
+    /// EMA targets to nearest, all else stochastically.
+    NearestTargets,
 }
 
 /// How the optimiser's numbers are stored. In F32 it changes nothing: there is no low word, and nothing is rounded.
@@ -36,13 +44,22 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Every combination, the default first.
-    pub const ALL: [Storage; 4] = [
+    /// Every combination, the default first. Of pairs all is rounded to nearest, or nothing.
+    pub const ALL: [Storage; 8] = [
         Storage { weights: Weights::Plain, rounding: Rounding::Stochastic },
         Storage { weights: Weights::Paired, rounding: Rounding::Stochastic },
         Storage { weights: Weights::Plain, rounding: Rounding::Nearest },
         Storage { weights: Weights::Paired, rounding: Rounding::Nearest },
+        Storage { weights: Weights::Plain, rounding: Rounding::NearestWeights },
+        Storage { weights: Weights::Plain, rounding: Rounding::NearestM },
+        Storage { weights: Weights::Plain, rounding: Rounding::NearestV },
+        Storage { weights: Weights::Plain, rounding: Rounding::NearestTargets },
     ];
+
+    /// Whether there is a kernel for it.
+    pub fn exists(self) -> bool {
+        Storage::ALL.contains(&self)
+    }
 }
 
 impl Weights {
@@ -56,11 +73,37 @@ impl Weights {
 }
 
 impl Rounding {
+    /// All, the default first.
+    pub const ALL: [Rounding; 6] = [
+        Rounding::Stochastic,
+        Rounding::Nearest,
+        Rounding::NearestWeights,
+        Rounding::NearestM,
+        Rounding::NearestV,
+        Rounding::NearestTargets,
+    ];
+
     /// The name used in options.
     pub const fn name(self) -> &'static str {
         match self {
             Rounding::Stochastic => "stochastic",
             Rounding::Nearest => "nearest",
+            Rounding::NearestWeights => "nearest-weights",
+            Rounding::NearestM => "nearest-m",
+            Rounding::NearestV => "nearest-v",
+            Rounding::NearestTargets => "nearest-targets",
+        }
+    }
+
+    /// What is rounded to nearest: weights, first moment, second moment, targets.
+    pub const fn to_nearest(self) -> [bool; 4] {
+        match self {
+            Rounding::Stochastic => [false; 4],
+            Rounding::Nearest => [true; 4],
+            Rounding::NearestWeights => [true, false, false, false],
+            Rounding::NearestM => [false, true, false, false],
+            Rounding::NearestV => [false, false, true, false],
+            Rounding::NearestTargets => [false, false, false, true],
         }
     }
 }
@@ -93,10 +136,10 @@ impl FromStr for Rounding {
     type Err = String;
 
     fn from_str(s: &str) -> Result<Self, String> {
-        match s {
-            "stochastic" => Ok(Rounding::Stochastic),
-            "nearest" => Ok(Rounding::Nearest),
-            _ => Err(format!("unknown rounding '{s}': use stochastic or nearest")),
-        }
+        let known = Rounding::ALL.into_iter().find(|rounding| rounding.name() == s);
+        known.ok_or_else(|| {
+            let names = Rounding::ALL.map(Rounding::name).join(", ");
+            format!("unknown rounding '{s}': use one of {names}")
+        })
     }
 }

@@ -170,6 +170,15 @@ impl Trainer {
                     .into(),
             });
         }
+        if !storage.exists() {
+            return Err(TrainError::Config {
+                place: "learn.rounding".into(),
+                what: format!(
+                    "{} is of plain weights, and these are pairs: set learn.weights to plain or auto",
+                    storage.rounding
+                ),
+            });
+        }
         let mut tables = Tables::new(market.features.cols);
         let features: Vec<FeatureId> =
             markets.iter().map(|m| m.add_to(&mut tables)).collect::<Result<_, TrainError>>()?;

@@ -62,7 +62,8 @@ pub(crate) struct CompareArgs {
     /// auto, cpu, cuda or cuda:n
     #[arg(long, default_value = "auto", value_parser = offered::device(), hide_possible_values = true)]
     device: DeviceChoice,
-    /// Arms: f32, nearest, stochastic, paired
+    /// Arms: f32, nearest, stochastic, paired; nearest-weights, nearest-m, nearest-v and nearest-targets round one quantity to
+    /// nearest and all else stochastically
     #[arg(
         long,
         value_name = "ARM,ARM",
@@ -137,7 +138,7 @@ fn of_subject(args: &CompareArgs, subject: &Subject, start: Instant) -> Result<(
     let measure = if regret.is_some() { Measure::Regret } else { Measure::Sharpe };
     let own = Arm::of(&subject.config).ok_or_else(|| {
         Failure::Refused(
-            "pairs that are rounded to nearest are none of the arms: leave learn.weights or learn.rounding out".into(),
+            "pairs of which anything is rounded to nearest are none of the arms: leave learn.weights or learn.rounding out".into(),
         )
     })?;
     let commit = foxhunt_bench::COMMIT.map(|commit| format!(" {commit}")).unwrap_or_default();

@@ -57,9 +57,13 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "auto|plain|paired", conflicts_with = "resume", hide_possible_values = true,
         value_parser = offered::offered(&["auto", "plain", "paired"], |s: &str| s.parse::<WeightsChoice>()))]
     weights: Option<WeightsChoice>,
-    /// In bf16, how weights, moments and targets are rounded; nearest is for study: it loses small steps
+    /// In bf16, how weights, moments and targets are rounded; nearest is for study: it loses small steps. So are nearest-weights,
+    /// nearest-m, nearest-v and nearest-targets, which round one of them so
     #[arg(long, value_name = "stochastic|nearest", conflicts_with = "resume", hide_possible_values = true,
-        value_parser = offered::offered(&["stochastic", "nearest"], |s: &str| s.parse::<Rounding>()))]
+        value_parser = offered::offered(
+            &["stochastic", "nearest", "nearest-weights", "nearest-m", "nearest-v", "nearest-targets"],
+            |s: &str| s.parse::<Rounding>()
+        ))]
     rounding: Option<Rounding>,
     /// Members of the population
     #[arg(long, conflicts_with = "resume", allow_negative_numbers = true, value_parser = number::any::<usize>)]
@@ -204,7 +208,7 @@ impl Session {
         notes::tell_markets(&markets);
         let device = open(args.device)?;
         let dtype = args.dtype.on(&device);
-        if dtype == DType::F32 && config.learn.rounding == Rounding::Nearest {
+        if dtype == DType::F32 && config.learn.rounding != Rounding::Stochastic {
             note!("note: learn.rounding changes nothing in f32: nothing is rounded there");
         }
         let trainer = Trainer::on(&device, dtype, &config, &markets)?;

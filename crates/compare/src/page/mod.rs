@@ -129,7 +129,7 @@ fn definitions(c: &Comparison) -> Markup {
         section #definitions {
             h2 { "Definitions" }
             dl.definitions {
-                div { dt { "Arms" } dd { "F32 without TF32; BF16 with everything rounded to nearest; with weights, moments and targets rounded stochastically; with weights and targets as pairs of BF16. A member has the same seed in every arm." } }
+                div { dt { "Arms" } dd { "F32 without TF32; BF16 with everything rounded to nearest; with weights, moments and targets rounded stochastically; with weights and targets as pairs of BF16. Of an arm that names one quantity, that is rounded to nearest and all else stochastically: weights, first moment (m), second moment (v) or targets. A member has the same seed in every arm." } }
                 div { dt { "Score" } dd { (score) " Policies are evaluated greedily every " (every) @if every == 1 { " epoch" } @else { " epochs" } " and after the last." } }
                 div { dt { "IQM" } dd { "Mean of the middle half of the members (Agarwal et al. 2021), with the percentile bootstrap over members: " (draws) " resamples, Philox stream of seed " (seed) ". Differences resample pairs." } }
                 div { dt { "Bound" } dd { "What counts as no difference: 0.02 of the optimum for regret; a tenth of F32’s IQM, at least 0.1, for Sharpe." } }

@@ -7,9 +7,9 @@
 // layout of the image changes no bit. Per-step scalars are integers on the device, advanced once a step.
 // A gradient that is not finite changes nothing: the step is skipped and counted.
 //
-// Four entries share this body, and differ in how numbers are stored: `_pair` keeps p and target as pairs whose low
+// The entries share this body, and differ in how numbers are stored: `_pair` keeps p and target as pairs whose low
 // words are images of their own (`low`, `target_low`; null and unread elsewhere); `_nearest` rounds all that is
-// rounded to nearest, for study. Of a pair the low word is what is rounded with noise; the high word is the nearest.
+// rounded to nearest, or one quantity, for study. Of a pair the low word is what is rounded with noise; the high word is the nearest.
 #include "platform.cuh"
 #include "math.cuh"
 #include "reduce.cuh"
@@ -17,6 +17,8 @@
 #include "optimiser.cuh"
 
 static constexpr int TILE = 256;  // packs a team
+// What is rounded to nearest.
+enum Nearest { NONE = 0, P = 1, M = 2, V = 4, TARGET = 8, ALL = P | M | V | TARGET };
 
 struct AdamArgs {
   Members<real> p, m, v, target;
@@ -93,7 +95,7 @@ FN Scalars scalars(const Hyper& h, const OptimiserState& before) {
     1.f / one_minus_q64(s.beta1_power), 1.f / one_minus_q64(s.beta2_power), h.seed, s.step};
 }
 
-template<bool PAIR, bool NEAREST, class Tm, class Pack>
+template<bool PAIR, int NEAREST, class Tm, class Pack>
 FN void update(const AdamArgs& a, Tm& t, const Scalars& k, float clip, int base, int count, Pack& packs) {
   real *const pp = a.p.of(t.member), *const mm = a.m.of(t.member), *const vv = a.v.of(t.member);
   real *const tt = a.target.of(t.member), *const ll = a.low.of(t.member), *const kk = a.target_low.of(t.member);
@@ -116,14 +118,14 @@ FN void update(const AdamArgs& a, Tm& t, const Scalars& k, float clip, int base,
     const F8 u = m * k.c1 * reciprocal_(fma_(square, inverse_sqrt_(square), constant<F8>(k.eps)));
     p = p - k.lr * fma_(constant<F8>(decay), p, u);
     e = fma_(p - e, constant<F8>(k.tau), e);
-    put8_value<PAIR, NEAREST>(pp + o, ll + o, p, n, ROUND_WEIGHT, ROUND_LOW);
-    put8<NEAREST>(mm + o, m, n, ROUND_M);
-    put8<NEAREST>(vv + o, v, n, ROUND_V);
-    put8_value<PAIR, NEAREST>(tt + o, kk + o, e, n, ROUND_TARGET, ROUND_TARGET_LOW);
+    put8_value<PAIR, (NEAREST & P) != 0>(pp + o, ll + o, p, n, ROUND_WEIGHT, ROUND_LOW);
+    put8<(NEAREST & M) != 0>(mm + o, m, n, ROUND_M);
+    put8<(NEAREST & V) != 0>(vv + o, v, n, ROUND_V);
+    put8_value<PAIR, (NEAREST & TARGET) != 0>(tt + o, kk + o, e, n, ROUND_TARGET, ROUND_TARGET_LOW);
   });
 }
 
-template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Scalars& k, Tm& t) {
+template<bool PAIR, int NEAREST, class Tm> FN void adamw_step(const AdamArgs& a, Scalars& k, Tm& t) {
   const Hyper& h = *a.hyper.of(t.member);
   OptimiserState& state = *a.state.of(t.member);
   // Where tiles are many a team has several: it works out once what all of them need, and asks for the next before it is at work
@@ -154,7 +156,11 @@ template<bool PAIR, bool NEAREST, class Tm> FN void adamw_step(const AdamArgs& a
   });
 }
 
-KERNEL(adamw, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, false>(a, m, t); }
-KERNEL(adamw_pair, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, false>(a, m, t); }
-KERNEL(adamw_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, true>(a, m, t); }
-KERNEL(adamw_pair_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, true>(a, m, t); }
+KERNEL(adamw, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, NONE>(a, m, t); }
+KERNEL(adamw_pair, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, NONE>(a, m, t); }
+KERNEL(adamw_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, ALL>(a, m, t); }
+KERNEL(adamw_pair_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, ALL>(a, m, t); }
+KERNEL(adamw_nearest_weights, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, P>(a, m, t); }
+KERNEL(adamw_nearest_m, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, M>(a, m, t); }
+KERNEL(adamw_nearest_v, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, V>(a, m, t); }
+KERNEL(adamw_nearest_targets, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, TARGET>(a, m, t); }

@@ -179,13 +179,18 @@ const TEAMS: usize = 256;
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, KernelError> {
-    let kernel = match (x.low, x.rounding) {
-        (None, Rounding::Stochastic) => &tree::ADAMW,
-        (Some(_), Rounding::Stochastic) => &tree::ADAMW_PAIR,
-        (None, Rounding::Nearest) => &tree::ADAMW_NEAREST,
-        (Some(_), Rounding::Nearest) => &tree::ADAMW_PAIR_NEAREST,
+    let (kernel, exists) = match (x.low, x.rounding) {
+        (None, Rounding::Stochastic) => (&tree::ADAMW, true),
+        (Some(_), Rounding::Stochastic) => (&tree::ADAMW_PAIR, true),
+        (None, Rounding::Nearest) => (&tree::ADAMW_NEAREST, true),
+        (Some(_), Rounding::Nearest) => (&tree::ADAMW_PAIR_NEAREST, true),
+        (low, Rounding::NearestWeights) => (&tree::ADAMW_NEAREST_WEIGHTS, low.is_none()),
+        (low, Rounding::NearestM) => (&tree::ADAMW_NEAREST_M, low.is_none()),
+        (low, Rounding::NearestV) => (&tree::ADAMW_NEAREST_V, low.is_none()),
+        (low, Rounding::NearestTargets) => (&tree::ADAMW_NEAREST_TARGETS, low.is_none()),
     };
     let check = Check::new(kernel.name, members);
+    check.that(exists, || "of pairs all is rounded to nearest, or nothing".into())?;
     check.that(x.low.is_none() || dtype == DType::Bf16, || format!("{dtype} has no pairs"))?;
     let tiles = x.gradient.rows;
     let written: Vec<&View> = x.state.into_iter().chain(x.low.into_iter().flatten()).collect();

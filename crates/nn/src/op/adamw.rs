@@ -64,8 +64,12 @@ impl Operation for Optimise {
     }
 
     fn attributes(&self) -> String {
-        // Stochastic is the rule, and goes without saying.
-        if self.net.rounding == Rounding::Nearest { "rounds to nearest".into() } else { String::new() }
+        match self.net.rounding {
+            // The rule, which goes without saying.
+            Rounding::Stochastic => String::new(),
+            Rounding::Nearest => "rounds to nearest".into(),
+            one => format!("rounds {one}"),
+        }
     }
 
     fn lower(&self, cx: &Lowering) -> Result<Vec<Command>, PlanError> {

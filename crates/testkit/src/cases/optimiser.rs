@@ -2,7 +2,7 @@
 
 use crate::{Case, CaseError, Output, Random, Setting};
 use foxhunt_core::{
-    Bf16, DType, Rounding, Storage,
+    Bf16, DType, Storage,
     rng::{Purpose, draw16, member_seed},
 };
 use foxhunt_device::Device;
@@ -10,7 +10,16 @@ use foxhunt_kernels::optim::{AdamSettings, Hyper, IMAGE_COLUMNS, OptimiserState}
 use foxhunt_nn::{Init, Net, Options, ParamSpec, Plan, Tensor, op::Optimise};
 
 pub(super) fn cases() -> Vec<Box<dyn Case>> {
-    let names = ["adamw", "adamw_pair", "adamw_nearest", "adamw_pair_nearest"];
+    let names = [
+        "adamw",
+        "adamw_pair",
+        "adamw_nearest",
+        "adamw_pair_nearest",
+        "adamw_nearest_weights",
+        "adamw_nearest_m",
+        "adamw_nearest_v",
+        "adamw_nearest_targets",
+    ];
     names
         .into_iter()
         .zip(Storage::ALL)
@@ -18,7 +27,7 @@ pub(super) fn cases() -> Vec<Box<dyn Case>> {
         .collect()
 }
 
-/// One way to store what the optimiser writes. In F32 all four are the first.
+/// One way to store what the optimiser writes. In F32 all are the first.
 struct Optimiser {
     name: &'static str,
     storage: Storage,
@@ -196,13 +205,11 @@ fn check_step(
             };
             let noise = draw16(seed, step, p.first_tensor, purpose, element);
             let sum = |(high, low): (Bf16, Bf16)| f64::from(high.to_f32()) + f64::from(low.to_f32());
-            let round = |x: f64| match (paired, net.rounding) {
-                (false, Rounding::Stochastic) => {
-                    f64::from(Bf16::from_f32_stochastic(x as f32, noise).to_f32())
-                }
-                (false, Rounding::Nearest) => f64::from(Bf16::from_f32(x as f32).to_f32()),
-                (true, Rounding::Stochastic) => sum(Bf16::split_stochastic(x as f32, noise)),
-                (true, Rounding::Nearest) => sum(Bf16::split(x as f32)),
+            let round = |x: f64| match (paired, net.rounding.to_nearest()[i]) {
+                (false, false) => f64::from(Bf16::from_f32_stochastic(x as f32, noise).to_f32()),
+                (false, true) => f64::from(Bf16::from_f32(x as f32).to_f32()),
+                (true, false) => sum(Bf16::split_stochastic(x as f32, noise)),
+                (true, true) => sum(Bf16::split(x as f32)),
             };
             // Two may be the nearest: a low word may be rounded to half an ulp exactly.
             let nearest = f64::from(Bf16::from_f32(got as f32).to_f32());

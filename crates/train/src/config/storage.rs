@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WeightsChoice {
-    /// Pairs in BF16, for which a study shows most (docs/results/bf16.md), plain in F32 and where all is rounded to nearest.
+    /// Pairs in BF16, for which a study shows most (docs/results/bf16.md), plain in F32 and where anything is rounded to nearest.
     #[default]
     Auto,
     /// One word each: 10 bytes a parameter in BF16, with gradient and moments.
@@ -104,6 +104,19 @@ mod tests {
         assert!(["wide", "auto", "plain", "paired"].iter().all(|word| error.contains(word)), "{error}");
         for choice in [WeightsChoice::Auto, WeightsChoice::Plain, WeightsChoice::Paired] {
             assert_eq!(choice.to_string().parse(), Ok(choice));
+        }
+    }
+
+    #[test]
+    fn one_quantity_to_nearest_is_of_plain_weights() {
+        for rounding in Rounding::ALL {
+            assert_eq!(rounding.to_string().parse(), Ok(rounding));
+            let alone = config("", &[format!("learn.rounding={rounding}")]);
+            assert_eq!(alone.storage(DType::Bf16).rounding, rounding);
+            assert!(alone.storage(DType::Bf16).exists(), "{rounding}");
+            let paired = config("", &[format!("learn.rounding={rounding}"), "learn.weights=paired".into()]);
+            let whole = [Rounding::Stochastic, Rounding::Nearest].contains(&rounding);
+            assert_eq!(paired.storage(DType::Bf16).exists(), whole, "{rounding}");
         }
     }
 
