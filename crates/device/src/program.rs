@@ -64,6 +64,8 @@ pub struct Launch {
     pub reads: Vec<Region>,
     /// Buffers written.
     pub writes: Vec<Region>,
+    /// Buffers that the kernel reads before it waits for the launch ahead (`wait_for_previous` in `platform.cuh`), some of `reads`.
+    pub early: Vec<Region>,
 }
 
 impl Launch {
@@ -114,6 +116,11 @@ impl Region {
 }
 
 impl Launch {
+    /// Whether it may be brought onto a GPU while `ahead`, right before it, has not ended: whatever else came before has.
+    pub(crate) fn may_begin_during(&self, ahead: &Launch) -> bool {
+        !ahead.writes.iter().any(|w| self.early.iter().any(|r| w.overlaps(r)))
+    }
+
     /// Whether one of the two writes what the other reads or writes.
     pub(crate) fn conflicts(&self, other: &Launch) -> bool {
         let touches = |writes: &[Region], launch: &Launch| {
@@ -212,5 +219,39 @@ impl Program {
             Body::Cpu(_) => Vec::new(),
             Body::Cuda(p) => p.gemm_record(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn region(addr: u64, bytes: usize) -> Region {
+        Region { name: "x".into(), addr, bytes }
+    }
+
+    #[test]
+    fn a_launch_begins_early_unless_what_it_reads_early_is_being_written() {
+        static KERNEL: Kernel = Kernel { file: "x.cu", name: "x", host: &[] };
+        let of = |reads: &[Region], early: &[Region], writes: &[Region]| Launch {
+            kernel: &KERNEL,
+            dtype: DType::F32,
+            defines: Vec::new(),
+            args: Vec::new(),
+            maps: Vec::new(),
+            beside: false,
+            teams: 1,
+            members: 1,
+            reads: reads.to_vec(),
+            writes: writes.to_vec(),
+            early: early.to_vec(),
+        };
+        let (weights, gradient) = (region(4096, 64), region(8192, 64));
+        let optimiser = of(&[weights.clone(), gradient.clone()], std::slice::from_ref(&weights), &[]);
+        assert!(optimiser.may_begin_during(&of(&[], &[], std::slice::from_ref(&gradient))));
+        assert!(optimiser.may_begin_during(&of(std::slice::from_ref(&weights), &[], &[])));
+        assert!(!optimiser.may_begin_during(&of(&[], &[], &[gradient, region(4159, 1)])));
+        // One that waits first reads nothing early.
+        assert!(of(std::slice::from_ref(&weights), &[], &[]).may_begin_during(&of(&[], &[], &[weights])));
     }
 }

@@ -81,6 +81,7 @@ fn launch(kernel: &'static Kernel, arena: &Arena, teams: u32, members: u32) -> L
         members,
         reads: vec![region(arena)],
         writes: vec![region(arena)],
+        early: Vec::new(),
     }
 }
 

@@ -83,6 +83,7 @@ FN int nearest_int(float x) {
 
 #define __cluster_dims__(x, y, z) x
 struct EmulatedInfo { u32 args_bytes, shared_bytes, threads, cluster; };
+#define EARLY_GPU_KERNEL GPU_KERNEL
 #define GPU_KERNEL(name, Args, BYTES, THREADS, BLOCKS, ...) \
   FN void name##_body(const Args& a, u32 shared); \
   extern "C" const EmulatedInfo JOIN(name##_emulated_info, SUFFIX); \

@@ -31,6 +31,7 @@ fn probe(name: &'static str, dtype: DType, seed: u64) -> Result<(Vec<u8>, Vec<u8
         members: MEMBERS as u32,
         reads: Vec::new(),
         writes: Vec::new(),
+        early: Vec::new(),
     };
     let program =
         Program::compile(&device, &TREE, vec![Command::Launch(launch)]).map_err(|e| e.to_string())?;

@@ -66,6 +66,7 @@ fn probe(name: &'static str, seed: u64, (row, column): (i32, i32)) -> Result<Out
         members: MEMBERS as u32,
         reads: Vec::new(),
         writes: Vec::new(),
+        early: Vec::new(),
     };
     let program =
         Program::compile(&device, &TREE, vec![Command::Launch(launch)]).map_err(|e| e.to_string())?;

@@ -30,9 +30,10 @@ pub(crate) fn gpu_only(file: &Path) -> bool {
     read(file).starts_with("// gpu:")
 }
 
-/// The names in `KERNEL(name, …)` or `GPU_KERNEL(name, …)` at the start of a line.
+/// The names in `KERNEL(name, …)` or `GPU_KERNEL(name, …)` at the start of a line, `EARLY_` or not.
 pub(crate) fn entry_points(text: &str) -> Vec<String> {
     text.lines()
+        .map(|l| l.strip_prefix("EARLY_").unwrap_or(l))
         .filter_map(|l| l.strip_prefix("GPU_").unwrap_or(l).strip_prefix("KERNEL("))
         .filter_map(|l| l.split(',').next())
         .map(|n| n.trim().to_owned())

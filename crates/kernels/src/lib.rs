@@ -57,6 +57,7 @@ pub(crate) fn launch<T: bytemuck::NoUninit>(
         members: number(members, "members")?,
         reads: reads.iter().map(|v| v.region()).collect(),
         writes: writes.iter().map(|v| v.region()).collect(),
+        early: Vec::new(),
     })
 }
 

@@ -66,9 +66,10 @@ const LIBRARY: [&str; 46] = [
     "tanh",
 ];
 /// Names of the compiler that `base/` may use: each gives the same bits on both targets, or is no arithmetic.
-const COMPILER: [&str; 42] = [
+const COMPILER: [&str; 43] = [
     "__AVX2__",
     "__CUDACC__",
+    "__CUDA_ARCH__",
     "__FMA__",
     "__SSE2__",
     "__VA_ARGS__",

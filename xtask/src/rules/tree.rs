@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Numbers wider than storage: the language's, and those that CUDA brings.
 const WIDE: [&str; 8] = ["float", "double", "float1", "float2", "float3", "float4", "double2", "half2"];
 
-/// What defines a kernel: portable, or of one kind of GPU.
-pub(crate) const KERNEL_MACROS: [&str; 2] = ["KERNEL", "GPU_KERNEL"];
+/// What defines a kernel: portable, or of one kind of GPU; and those that themselves wait for the launch ahead.
+pub(crate) const KERNEL_MACROS: [&str; 4] = ["KERNEL", "GPU_KERNEL", "EARLY_KERNEL", "EARLY_GPU_KERNEL"];
 
 pub(crate) struct Tree<'a> {
     /// The numbers themselves and their other names: `float`, `VF`.
@@ -124,7 +124,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The second argument of every `KERNEL(name, Args, …)` and `GPU_KERNEL(name, Args, …)`.
+/// The second argument of every `KERNEL(name, Args, …)` and what else defines one.
 fn argument_structs<'a>(file: &[Token<'a>]) -> Vec<&'a str> {
     let mut out = Vec::new();
     for (i, t) in file.iter().enumerate() {

@@ -262,6 +262,11 @@ impl CudaDevice {
         }
     }
 
+    /// Whether launches can begin during those ahead of them: from Hopper on.
+    fn begins_early(&self) -> bool {
+        self.info.capability >= 90
+    }
+
     /// Makes `later` wait for what is queued on `earlier`.
     fn follow(&self, later: sys::CUstream, earlier: sys::CUstream) -> Result<(), DeviceError> {
         let what = || "ordering two branches of a graph".to_owned();

@@ -94,7 +94,8 @@ impl CudaProgram {
         doing(what("beginning to capture"), unsafe {
             result::stream::begin_capture(stream, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
         })?;
-        let queued = (0..runs).try_for_each(|_| self.queue_branches());
+        let mut ahead = Vec::new();
+        let queued = (0..runs).try_for_each(|_| self.queue_branches(&mut ahead));
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is capturing; capture must end even where a command failed.
         let ended = unsafe { sys::cuStreamEndCapture(stream, &mut graph) }.result();
@@ -122,8 +123,9 @@ impl CudaProgram {
         made
     }
 
-    /// Queues all steps for a capture: those that may run beside others on a branch of their own.
-    fn queue_branches(&self) -> Result<(), DeviceError> {
+    /// Queues all steps for a capture: those that may run beside others on a branch of their own, and those that may begin during
+    /// the launches right `ahead` of them (of the main branch, as it goes on from one run to the next) so that they do.
+    fn queue_branches<'a>(&'a self, ahead: &mut Vec<&'a Step>) -> Result<(), DeviceError> {
         let device = &*self.device;
         // By step: the branches that begin before it.
         let mut branches = vec![Vec::new(); self.steps.len()];
@@ -140,12 +142,14 @@ impl CudaProgram {
         for (i, step) in self.steps.iter().enumerate() {
             for &branch in branches[i].iter().filter(|&&branch| branch != i) {
                 device.follow(device.side, device.stream)?;
-                self.steps[branch].queue(device, device.side)?;
+                self.steps[branch].queue(device, device.side, false)?;
             }
             if branches[..i].iter().flatten().any(|&branch| branch == i) {
                 device.follow(device.stream, device.side)?;
+                ahead.push(step);
             } else {
-                step.queue(device, device.stream)?;
+                step.queue(device, device.stream, device.begins_early() && step.may_begin_during(ahead))?;
+                *ahead = vec![step];
             }
         }
         Ok(())
@@ -174,7 +178,7 @@ impl CudaProgram {
         device.bind()?;
         let _queue = lock(&device.queue);
         for (i, step) in self.steps.iter().enumerate() {
-            step.queue(device, device.stream)?;
+            step.queue(device, device.stream, false)?;
             if device.careful {
                 device.wait(|| format!("command {i}: {}", step.describe()))?;
             }
@@ -212,12 +216,22 @@ impl Drop for CudaProgram {
 }
 
 impl Step {
-    /// Queues the command on the stream, or adds it to the capture.
-    fn queue(&self, device: &CudaDevice, stream: sys::CUstream) -> Result<(), DeviceError> {
+    /// Queues the command on the stream, or adds it to the capture; a launch so that it begins `early`, if that is said.
+    fn queue(&self, device: &CudaDevice, stream: sys::CUstream, early: bool) -> Result<(), DeviceError> {
         match self {
-            Step::Launch(kernel) => kernel.queue(stream),
+            Step::Launch(kernel) => kernel.queue(stream, early),
             Step::Gemm(product) => device.queue_product(product),
         }
+    }
+
+    /// Products of the library neither wait for what is ahead nor are known to have ended.
+    fn may_begin_during(&self, ahead: &[&Step]) -> bool {
+        let Step::Launch(this) = self else { return false };
+        let launch_ahead = |step: &&Step| match step {
+            Step::Launch(kernel) => this.launch.may_begin_during(&kernel.launch),
+            Step::Gemm(_) => false,
+        };
+        !ahead.is_empty() && ahead.iter().all(launch_ahead)
     }
 
     fn describe(&self) -> String {
@@ -254,21 +268,32 @@ impl Kernel {
         Ok(kernel)
     }
 
-    fn queue(&self, stream: sys::CUstream) -> Result<(), DeviceError> {
+    fn queue(&self, stream: sys::CUstream, early: bool) -> Result<(), DeviceError> {
         let mut params = [self.launch.args.as_ptr() as *mut c_void];
-        // SAFETY: the function is live; its only parameter is a struct of `args.len()` bytes, as the kernel itself
-        // says, which the driver copies before it returns; the launcher checked the buffers that it points to.
-        let launched = unsafe {
-            result::launch_kernel(
-                self.function.handle,
-                (self.grid.0, self.grid.1, 1),
-                (self.function.info.threads, 1, 1),
-                self.function.info.shared_bytes,
-                stream,
-                &mut params,
-            )
+        let mut attribute = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value: sys::CUlaunchAttributeValue { programmaticStreamSerializationAllowed: 1 },
         };
-        launched.map_err(|e| self.error(reason(e)))
+        let config = sys::CUlaunchConfig {
+            gridDimX: self.grid.0,
+            gridDimY: self.grid.1,
+            gridDimZ: 1,
+            blockDimX: self.function.info.threads,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: self.function.info.shared_bytes,
+            hStream: stream,
+            attrs: &mut attribute,
+            numAttrs: early.into(),
+        };
+        // SAFETY: the function is live; its only parameter is a struct of `args.len()` bytes, as the kernel itself
+        // says, which the driver copies before it returns; the launcher checked the buffers that it points to. Configuration and
+        // attribute live until the call returns.
+        let launched = unsafe {
+            sys::cuLaunchKernelEx(&config, self.function.handle, params.as_mut_ptr(), std::ptr::null_mut())
+        };
+        launched.result().map_err(|e| self.error(reason(e)))
     }
 
     fn shape(&self) -> String {

@@ -379,10 +379,23 @@ FN void atomic_or(u32* p, u32 x) { __atomic_fetch_or(p, x, __ATOMIC_RELAXED); }
 FN u32 fetch_add(u32* p, u32 x) { return __atomic_fetch_add(p, x, __ATOMIC_ACQ_REL); }
 #endif
 
+// ---- launches after one another -----------------------------------------------------------------------------------
+// From Hopper on, a launch may be brought onto the GPU before the one ahead of it has ended (programmatic dependent launch, CUDA
+// programming guide). What a kernel does before it waits may touch only what its launch names as `early`; and it waits before it
+// lets the next one begin, so that all but the launch right ahead of a kernel has ended when it starts.
+#if ON_GPU && __CUDA_ARCH__ >= 900
+FN void wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+FN void let_next_begin() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+#else
+FN void wait_for_previous() {}
+FN void let_next_begin() {}
+#endif
+
 // ---- kernels ------------------------------------------------------------------------------------------------------
 // KERNEL(name, Args, Shared, LANES, THREADS, TEAMS) { body }, where the body sees
 //   const Args& a, Shared& m (the team's shared memory), Tm& t (the team), PerItem<T, N>, and Tm as the team's type.
-// The grid is (blocks of TEAMS teams, members). A team beyond the work returns at once.
+// The grid is (blocks of TEAMS teams, members). A team beyond the work returns at once. Of an EARLY_KERNEL the body itself waits for
+// the launch ahead, in every thread.
 struct None {};
 struct KernelInfo { u32 args_bytes, shared_bytes, threads, teams; };
 #define JOIN_(a, b) a##_##b
@@ -398,16 +411,20 @@ struct KernelInfo { u32 args_bytes, shared_bytes, threads, teams; };
   {sizeof(Args), (u32)(__is_empty(Shared) ? 0 : sizeof(Shared) * (TEAMS)), (THREADS) * (TEAMS), TEAMS}
 #if ON_GPU
 extern __shared__ uint4 shared_pool[];
-#define KERNEL(name, Args, Shared, LANES, THREADS, TEAMS) \
+#define KERNEL(...) KERNEL_AFTER(wait_for_previous(), __VA_ARGS__)
+#define EARLY_KERNEL(...) KERNEL_AFTER((void)0, __VA_ARGS__)
+#define KERNEL_AFTER(WAIT, name, Args, Shared, LANES, THREADS, TEAMS) \
   KERNEL_STRUCT(name, Args, Shared, LANES, THREADS, TEAMS); \
   extern "C" __device__ KernelInfo name##_info; \
   extern "C" __device__ KernelInfo name##_info = KERNEL_INFO(Args, Shared, THREADS, TEAMS); \
   extern "C" __global__ void __launch_bounds__((THREADS) * (TEAMS)) name(const __grid_constant__ Args a) { \
+    WAIT; \
     auto t = name##_kernel::Tm::here(); \
     name##_kernel::body(a, ((Shared*)shared_pool)[t.which], t); \
   } \
   KERNEL_BODY(name, Args, Shared)
 #else
+#define EARLY_KERNEL KERNEL
 #define KERNEL(name, Args, Shared, LANES, THREADS, TEAMS) \
   KERNEL_STRUCT(name, Args, Shared, LANES, THREADS, TEAMS); \
   extern "C" const KernelInfo JOIN(name##_info, SUFFIX); \

@@ -47,11 +47,14 @@ FN float shuffle_xor(float x, int mask) { return from_bits(__shfl_xor_sync(0xfff
 // Where a block's shared memory begins: blocks of 128-byte swizzled rows must lie at multiples of 1024.
 extern __shared__ __align__(1024) uint4 aligned_pool[];
 // A kernel of the GPU alone: THREADS threads, BYTES of shared memory from an address that is a multiple of 1024.
-#define GPU_KERNEL(name, Args, BYTES, THREADS, BLOCKS, ...) \
+#define GPU_KERNEL(...) GPU_KERNEL_AFTER(wait_for_previous(), __VA_ARGS__)
+#define EARLY_GPU_KERNEL(...) GPU_KERNEL_AFTER((void)0, __VA_ARGS__)
+#define GPU_KERNEL_AFTER(WAIT, name, Args, BYTES, THREADS, BLOCKS, ...) \
   extern "C" __device__ KernelInfo name##_info; \
   extern "C" __device__ KernelInfo name##_info = {sizeof(Args), BYTES, THREADS, 1}; \
   FN void name##_body(const Args& a, u32 shared); \
   extern "C" __global__ void __VA_ARGS__ __launch_bounds__(THREADS, BLOCKS) name(const __grid_constant__ Args a) { \
+    WAIT; \
     name##_body(a, shared_address(aligned_pool)); \
   } \
   FN void name##_body(const Args& a, u32 shared)

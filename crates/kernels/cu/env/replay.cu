@@ -41,6 +41,7 @@ struct ReplayGatherArgs {
 struct Gathered { Seen row[2 * TEAM_ROWS]; };
 
 template<bool UNIFORM, class Tm> FN void gather(const ReplayGatherArgs& a, Gathered& m, Tm& t) {
+  let_next_begin();
   const int first = (int)t.index * TEAM_ROWS, left = (int)a.batch - first, count = left < TEAM_ROWS ? left : TEAM_ROWS;
   u64 seed = 0, draws = 0, places = 0;
   if constexpr (UNIFORM) {

@@ -46,6 +46,8 @@ struct Loader {
       for (int b = 0; b < STREAM_STAGES; ++b)
         if constexpr (STREAM == 128) two(net.w3, 64 * b, 128 * s, 64 * b, 128 * s + 64);
         else two(net.w3, 128 * b, 64 * s, 128 * b + 64, 64 * s);
+      // The mean is a launch's work, of which `dqn_rows` may be brought here before it has ended.
+      wait_for_previous();
       if (s) { unit(mean, mean_row + 2 * (s - 1) * UNIT); unit(mean, mean_row + (2 * (s - 1) + 1) * UNIT); }
 #pragma unroll 1
       for (int u = 0; u < actions_of(s); ++u) unit(net.head, (first_unit(s) + u) * UNIT);

@@ -10,6 +10,7 @@ struct MeanArgs {
   i32 branches, unit_packs, actions[4];  // packs of a unit's weights
 };
 KERNEL(dqn_mean, MeanArgs, None, 256, 256, 1) {
+  let_next_begin();
   const int packs = 2 * a.branches * a.unit_packs, base = (int)t.index * 256, left = packs - base;
   t.each(left < 256 ? left : 256, [&](int j) {
     const int i = base + j, pack = i % a.unit_packs, branch = i / a.unit_packs % a.branches, net = i / (a.unit_packs * a.branches);

@@ -377,11 +377,7 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
   if constexpr (GROUPS == 2) registers_more<240>();
   Learner g{{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, group, ((int)blockIdx.x / ROLES * GROUPS + group) * 64, member},
     role, 0, {0, 0}, 0, {0.f, 0.f}};
-  if (EARLY_X && g.thread() == 0) {
-    if (role.first != LEARN) g.request_x(0, a.rows + g.first);
-    if (role.last == LEARN) g.request_x(1, g.first);
-  }
-  // While the first weights are on their way.
+  // While the first weights are on their way, and what the launch ahead makes, the batch: nothing of it is read above the wait.
   if constexpr (ROLES >= 3) {  // a role is one pass
     biases_of(role.first == TARGET ? a.target_bias : a.online_bias, member, g.bias((Pass)role.first));
   } else {
@@ -394,6 +390,11 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
     mean_biases(g.bias(LEARN));
     mean_biases(g.bias(TARGET));
     barrier(1 + GROUPS, 128 * GROUPS);
+  }
+  wait_for_previous();
+  if (EARLY_X && g.thread() == 0) {
+    if (role.first != LEARN) g.request_x(0, a.rows + g.first);
+    if (role.last == LEARN) g.request_x(1, g.first);
   }
 #pragma unroll 1
   for (int pass = role.first; pass <= role.last; ++pass) {
@@ -415,7 +416,7 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
   }
 }
 
-GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_ROLES, 1, 1)) {
+EARLY_GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(DQN_ROLES, 1, 1)) {
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), group = warp / 4;
   const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES, x_full = empty + 8 * STAGES;
   const int member = blockIdx.y;

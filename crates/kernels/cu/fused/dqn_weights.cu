@@ -68,6 +68,7 @@ FN Task task_of(int i) {
 }
 
 GPU_KERNEL(dqn_weights, WeightsArgs, SHARED_BYTES, COMPUTE, BLOCKS, __cluster_dims__(DQN_SPLIT, 1, 1)) {
+  let_next_begin();
   const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), lane = threadIdx.x & 31, member = blockIdx.y;
   const u32 full = shared + OF_BARRIERS, empty = full + 8 * STAGES;
   const int rank = blockIdx.x % SPLIT;

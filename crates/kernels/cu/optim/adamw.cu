@@ -65,7 +65,8 @@ FN void put8_value(real* to, real* low, F8 x, const Noise& n, u32 purpose, u32 l
   }
 }
 
-// What a step reads of a pack: asked for before the norm is known, which takes as long as they do to come.
+// What a step reads of a pack: asked for before the norm is known, which takes as long as they do to come; of the first tile all but
+// the gradient before even that is made (`early` of the launch).
 struct Before { Early8 g, p, m, v, target, low, target_low; PackId id; };
 
 template<bool PAIR, class Tm, class Pack>
@@ -74,7 +75,6 @@ FN void ask(const AdamArgs& a, Tm& t, int base, int count, Pack& packs) {
     const i64 o = 8 * ((i64)base + j);
     Before& b = packs[s];
     b.id = a.ids.of(t.member)[base + j];
-    b.g = early8(a.g.of(t.member) + o);
     b.p = early8((const real*)a.p.of(t.member) + o);
     b.m = early8((const real*)a.m.of(t.member) + o);
     b.v = early8((const real*)a.v.of(t.member) + o);
@@ -93,6 +93,10 @@ FN Scalars scalars(const Hyper& h, const OptimiserState& before) {
   return {learning_rate(h, s.step), (float)h.tau_q32 * 2.3283064365386963e-10f, (float)h.decay_q32 * 2.3283064365386963e-10f,
     one_minus_q64(h.beta1_q64), one_minus_q64(h.beta2_q64), from_q64(h.eps_q64),
     1.f / one_minus_q64(s.beta1_power), 1.f / one_minus_q64(s.beta2_power), h.seed, s.step};
+}
+
+template<class Tm, class Pack> FN void ask_gradient(const AdamArgs& a, Tm& t, int base, int count, Pack& packs) {
+  t.template each<TILE>(count, [&](int j, Slot s) { packs[s].g = early8(a.g.of(t.member) + 8 * ((i64)base + j)); });
 }
 
 template<bool PAIR, int NEAREST, class Tm, class Pack>
@@ -134,6 +138,9 @@ template<bool PAIR, int NEAREST, class Tm> FN void adamw_step(const AdamArgs& a,
   const auto count = [&](int i) { return a.packs - base(i) < TILE ? a.packs - base(i) : TILE; };
   PerItemOf<Before, TILE, Tm> packs, next;
   ask<PAIR>(a, t, base(0), count(0), packs);
+  wait_for_previous();
+  let_next_begin();
+  ask_gradient(a, t, base(0), count(0), packs);
   float clip = 0.f;
 #pragma unroll 1
   for (int i = 0; i < a.tiles_each; ++i) {
@@ -143,7 +150,10 @@ template<bool PAIR, int NEAREST, class Tm> FN void adamw_step(const AdamArgs& a,
       clip = clip_factor(t, a.norm, a.partials, h.clip_q16);
       t.sync();
     }
-    if (i + 1 < a.tiles_each) ask<PAIR>(a, t, base(i + 1), count(i + 1), next);
+    if (i + 1 < a.tiles_each) {
+      ask<PAIR>(a, t, base(i + 1), count(i + 1), next);
+      ask_gradient(a, t, base(i + 1), count(i + 1), next);
+    }
     if (!(clip < 0.f)) update<PAIR, NEAREST>(a, t, k, clip, base(i), count(i), packs);
     packs = next;
   }
@@ -156,11 +166,11 @@ template<bool PAIR, int NEAREST, class Tm> FN void adamw_step(const AdamArgs& a,
   });
 }
 
-KERNEL(adamw, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, NONE>(a, m, t); }
-KERNEL(adamw_pair, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, NONE>(a, m, t); }
-KERNEL(adamw_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, ALL>(a, m, t); }
-KERNEL(adamw_pair_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, ALL>(a, m, t); }
-KERNEL(adamw_nearest_weights, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, P>(a, m, t); }
-KERNEL(adamw_nearest_m, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, M>(a, m, t); }
-KERNEL(adamw_nearest_v, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, V>(a, m, t); }
-KERNEL(adamw_nearest_targets, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, TARGET>(a, m, t); }
+EARLY_KERNEL(adamw, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, NONE>(a, m, t); }
+EARLY_KERNEL(adamw_pair, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, NONE>(a, m, t); }
+EARLY_KERNEL(adamw_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, ALL>(a, m, t); }
+EARLY_KERNEL(adamw_pair_nearest, AdamArgs, Scalars, 256, 256, 1) { adamw_step<true, ALL>(a, m, t); }
+EARLY_KERNEL(adamw_nearest_weights, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, P>(a, m, t); }
+EARLY_KERNEL(adamw_nearest_m, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, M>(a, m, t); }
+EARLY_KERNEL(adamw_nearest_v, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, V>(a, m, t); }
+EARLY_KERNEL(adamw_nearest_targets, AdamArgs, Scalars, 256, 256, 1) { adamw_step<false, TARGET>(a, m, t); }

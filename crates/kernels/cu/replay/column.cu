@@ -21,6 +21,7 @@ struct GatherArgs {
   i32 batch, rows, ld, branches;
 };
 KERNEL(column_gather, GatherArgs, None, 32, 32, 8) {
+  let_next_begin();
   if (t.index >= (u32)a.batch) return;
   const u64 step = a.counters.of(t.member)->step, seed = a.hyper.of(t.member)->seed;
   const i64 row = below(draw(seed, step, 0, SAMPLE, t.index).x, a.rows - 1);

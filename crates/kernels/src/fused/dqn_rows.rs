@@ -175,6 +175,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
     let (reads, writes) = x.touched();
     let teams = tiles.div_ceil(groups) * roles;
     let mut out = launch(&tree::DQN_ROWS, DType::Bf16, (teams, members), &args, &reads, &writes)?;
+    out.early = x.online.views().into_iter().chain(x.target.views()).map(View::region).collect();
     out.defines = shape.defines();
     out.defines.extend([("DQN_GROUPS", groups as u32), ("DQN_ROLES", roles as u32)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();

@@ -230,5 +230,7 @@ pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, Kern
     let others = [x.gradient, x.counters, x.hyper, x.norm, x.ids];
     let reads: Vec<&View> = written.iter().copied().chain(others).collect();
     let writes: Vec<&View> = written.iter().copied().chain([x.counters]).collect();
-    launch(kernel, dtype, (tiles.div_ceil(tiles_each), members), &args, &reads, &writes)
+    let launch = launch(kernel, dtype, (tiles.div_ceil(tiles_each), members), &args, &reads, &writes)?;
+    let early = written.iter().copied().chain([x.ids]).map(View::region).collect();
+    Ok(Launch { early, ..launch })
 }

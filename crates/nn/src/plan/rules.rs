@@ -179,6 +179,7 @@ mod tests {
                 members: 1,
                 reads: vec![cx.view(self.x).region()],
                 writes: vec![written],
+                early: Vec::new(),
             })])
         }
     }
