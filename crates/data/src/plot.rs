@@ -145,20 +145,29 @@ impl Picture {
     }
 }
 
+// What is too wide for a phone scrolls within the page.
+const STYLE: &str = ":root{color-scheme:light dark;--page:#fff;--ink:#222;--quiet:#5b626b;--range:#9db8d6;--close:#1f4e8c;\
+    --lots:#b7b7b7;--gap:#f3e3c3;--jump:#c0392b;--axis:#ccc}\
+    @media (prefers-color-scheme:dark){:root{--page:#16191d;--ink:#e6e9ec;--quiet:#a3abb4;--range:#3c5a80;--close:#8ab4f0;\
+    --lots:#5b626b;--gap:#3d3320;--jump:#f08566;--axis:#3a4048}}\
+    body{font:14px system-ui,sans-serif;margin:2em auto;padding:0 16px;max-width:1100px;color:var(--ink);background:var(--page)}\
+    .scroll{overflow-x:auto}svg{display:block;width:100%;min-width:640px;height:auto}text{font-size:11px;fill:var(--quiet)}\
+    .range{stroke:var(--range)}.close{stroke:var(--close);fill:none}.lots{fill:var(--lots)}.gap{fill:var(--gap)}\
+    .jump{stroke:var(--jump);stroke-dasharray:3 3}.axis{stroke:var(--axis)}";
+
 fn page(picture: &str, inspection: &Inspection) -> String {
-    let mut page = String::from(
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>bars</title><style>\
-         body{font:14px system-ui,sans-serif;margin:2em;max-width:1100px;color:#222;background:#fff}\
-         svg{width:100%;height:auto}text{font-size:11px;fill:#666}.range{stroke:#9db8d6}.close{stroke:#1f4e8c;fill:none}\
-         .lots{fill:#b7b7b7}.gap{fill:#f3e3c3}.jump{stroke:#c0392b;stroke-dasharray:3 3}.axis{stroke:#ccc}</style>",
+    let name = escaped(&inspection.instrument);
+    let mut page = format!(
+        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>{name}</title><style>{STYLE}</style>\
+         <h1>{name}</h1><div class=\"scroll\">"
     );
-    // Writing to a string cannot fail.
-    let _ = write!(page, "<h1>{}</h1>", escaped(&inspection.instrument));
     page.push_str(picture);
+    // Writing to a string cannot fail.
     let _ = write!(
         page,
-        "<p>Blue: close, and low to high. Grey: volume. Shaded: the {SHADED_GAPS} longest gaps. Red: jumps that look like \
-         splits, and prices far from those around them.</p><pre>{}</pre></html>",
+        "</div><p>Blue: close, and low to high. Grey: volume. Shaded: the {SHADED_GAPS} longest gaps. Red: jumps that look like \
+         splits, and prices far from those around them.</p><pre class=\"scroll\">{}</pre></html>",
         escaped(&inspection.to_string())
     );
     page

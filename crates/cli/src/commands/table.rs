@@ -19,11 +19,19 @@ const SHOWN: [(&str, &str); 7] = [
 
 /// A metric as the terminal shows it.
 fn value(metric: Metric, unit: Unit) -> String {
-    match (metric, unit) {
+    unsigned_zero(match (metric, unit) {
         (Metric::Undefined(_), _) => "undefined".into(),
         (Metric::Value(x), Unit::Share) => format!("{:.2} %", 100.0 * x),
         (Metric::Value(x), Unit::Count) => format!("{x:.0}"),
         (Metric::Value(x), _) => format!("{x:.2}"),
+    })
+}
+
+/// A number as it is printed, without a sign where it is rounded to nothing.
+pub(crate) fn unsigned_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
+        _ => text,
     }
 }
 
@@ -154,6 +162,10 @@ fn spread(members: &[Vec<Named>], key: &str) -> Option<(f64, f64)> {
     over_members(&figures).ok().map(|spread| (spread.low, spread.high))
 }
 
+fn tenths(x: f64) -> String {
+    unsigned_zero(format!("{x:.1}"))
+}
+
 /// A row of intervals of the figures that have one over time, which stand for how sure the row above is.
 fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> Line {
     let cell = |(key, _): (&str, &str)| {
@@ -161,8 +173,10 @@ fn below(what: &str, of: impl Fn(&str) -> Option<(f64, f64)>) -> Line {
         let unit = foxhunt_metrics::named().find(|n| n.key == key).map_or(Unit::Ratio, |n| n.unit);
         match (interval, unit) {
             (None, _) => String::new(),
-            (Some((low, high)), Unit::Share) => format!("{:.1}..{:.1} %", 100.0 * low, 100.0 * high),
-            (Some((low, high)), _) => format!("{low:.1}..{high:.1}"),
+            (Some((low, high)), Unit::Share) => {
+                format!("{}..{} %", tenths(100.0 * low), tenths(100.0 * high))
+            }
+            (Some((low, high)), _) => format!("{}..{}", tenths(low), tenths(high)),
         }
     };
     ([String::new(), what.into()], SHOWN.map(cell).to_vec(), None)
@@ -295,6 +309,17 @@ mod tests {
 
     fn calm(members: u32) -> Ledger {
         Synth { bars: 900, members, ..Synth::default() }.ledger()
+    }
+
+    #[test]
+    fn what_rounds_to_nothing_has_no_sign() {
+        let share = |x| value(Metric::Value(x), Unit::Share);
+        assert_eq!(
+            [share(-0.000_04), share(-0.000_06), share(-0.5)].map(|s| s.replace(" %", "")),
+            ["0.00", "-0.01", "-50.00"]
+        );
+        assert_eq!(value(Metric::Value(-0.4), Unit::Count), "0");
+        assert_eq!([tenths(-0.04), tenths(-0.06)], ["0.0", "-0.1"]);
     }
 
     #[test]

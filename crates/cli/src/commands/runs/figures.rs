@@ -1,5 +1,6 @@
 //! The test figures of a run, read back from `figures.json`.
 
+use crate::commands::table::unsigned_zero;
 use foxhunt_metrics::{Metric, Named, Undefined, Unit, named};
 use serde_json::Value;
 
@@ -82,19 +83,14 @@ pub(crate) fn metric(x: Option<f64>) -> Metric {
 /// A number of a unit as a person reads it, a dash where there is none.
 pub(crate) fn shown(x: Option<f64>, unit: Unit) -> String {
     let Some(x) = x else { return "-".into() };
-    let text = match unit {
+    unsigned_zero(match unit {
         Unit::Share => format!("{:.2} %", 100.0 * x),
         Unit::Count | Unit::Money => format!("{x:.0}"),
         Unit::BasisPoints => format!("{x:.2} bp"),
         Unit::Ratio | Unit::Times | Unit::Bars | Unit::Hours | Unit::Days => {
             format!("{x:.2}")
         }
-    };
-    // No zero with a sign.
-    match text.strip_prefix('-') {
-        Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
-        _ => text,
-    }
+    })
 }
 
 /// What `show` and `compare` print unless all is asked for.

@@ -9,6 +9,7 @@ use crate::{
     commands::{
         columns::{bytes, columns},
         place,
+        table::unsigned_zero,
     },
 };
 use clap::Args;
@@ -180,7 +181,7 @@ fn selection(run: &Run) -> Rows {
     }
     rows.extend(run.choices.iter().map(|c| {
         let chosen = if c.chosen { "chosen" } else { "" };
-        let percent = format!("{:.2} %", 100.0 * c.validation_return);
+        let percent = unsigned_zero(format!("{:.2} %", 100.0 * c.validation_return));
         let fold = c.fold.map(|f| f.to_string()).unwrap_or_default();
         let number = run.config.as_ref().map_or(c.member, |config| config.number_of(c.member));
         vec![
