@@ -68,7 +68,7 @@ fn the_same_command_gives_the_same_bytes_but_for_times() {
         .fails(1, &["nowhere", "setting.json"]);
     foxhunt(path, "compare --market drift").fails(3, &["known:NAME"]);
     foxhunt(path, "compare --market known:nothing").fails(3, &["nothing", "drift"]);
-    foxhunt(path, "compare --arms f64").fails(2, &["f32, nearest, stochastic or paired"]);
+    foxhunt(path, "compare --arms f64").fails(2, &["f32, nearest, stochastic, paired, nearest-weights"]);
     foxhunt(path, "compare --members 5..2").fails(2, &["32..64"]);
     assert!(!path.join("compare").exists());
 }
