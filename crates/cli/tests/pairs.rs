@@ -108,7 +108,7 @@ fn choices_that_change_nothing_are_said() {
     train(folder.path(), "--weights paired --out run").fails(3, &["learn.weights", "train in bf16"]);
     assert!(files(folder.path()).is_empty());
     foxhunt(folder.path(), "train --weights wide").fails(2, &["auto, plain or paired"]);
-    foxhunt(folder.path(), "train --rounding up").fails(2, &["stochastic or nearest"]);
+    foxhunt(folder.path(), "train --rounding up").fails(2, &["stochastic, nearest, nearest-weights"]);
     foxhunt(folder.path(), "train --resume x --weights paired").fails(2, &["--weights"]);
     let done = train(folder.path(), "--rounding nearest --out run");
     assert!(done.code == 0 && done.err.contains("changes nothing in f32"), "{}", done.err);
