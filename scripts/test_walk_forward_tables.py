@@ -59,7 +59,7 @@ def write_run(folder, best=1, **other):
     (folder / "setting.json").write_text(json.dumps(setting))
     (folder / "config.toml").write_text(
         "seed = 1\npopulation = 3\nepochs = 2\n[data.walk_forward]\nfolds = 1\ntrain_days = 1000\nvalidation_days = 365\n"
-        "test_days = 365\n[learn]\nupdates = 4\nbatch = 8\ngamma = 0.99\nn_step = 3\n"
+        "test_days = 365\n[learn]\nupdates = 4\nbatch = 8\ngamma = 0.99\nn_step = 3\nweights = \"plain\"\n"
     )
 
 
