@@ -435,12 +435,8 @@ EARLY_GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(
     if (threadIdx.x == 128 * GROUPS) {
       Loader l{shared, full, empty, 0, 0, member};
 #pragma unroll 1
-      for (int pass = role.first; pass <= role.last; ++pass) {
-        const NetMaps& net = pass == TARGET ? a.target : a.online;
-        l.trunk(net);
-        wait_for_previous();
-        l.streams(net, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0, role.branches);
-      }
+      for (int pass = role.first; pass <= role.last; ++pass)
+        l.forward(pass == TARGET ? a.target : a.online, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0, role.branches);
       if (role.last == LEARN) l.backward(a.online);
     }
   } else {
