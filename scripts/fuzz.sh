@@ -2,9 +2,10 @@
 # Fuzzes one reader with libFuzzer: scripts/fuzz.sh TARGET SECONDS
 #
 # TARGET is a file of fuzz/targets; of `any`, which is built once for all, FUZZ_TARGET names the reader. Needs nothing but the
-# stable toolchain and a C++ compiler (for libFuzzer itself): coverage comes from LLVM's own pass. What it finds lies in fuzz/artifacts/READER; new inputs go to fuzz/work/READER, and
-# fuzz/corpus/READER, which is in the repository, is only read. FUZZ_PROFILE=short builds sooner what runs slower. MINIMISE=1 in place of fuzzing writes to fuzz/small/READER the fewest
-# inputs that reach all that corpus and work reach.
+# stable toolchain and a C++ compiler (for libFuzzer itself): coverage comes from LLVM's own pass. What it finds lies in
+# fuzz/artifacts/READER; new inputs go to fuzz/work/READER, and fuzz/corpus/READER, which is in the repository, is only read.
+# FUZZ_PROFILE=short builds sooner what runs slower. MINIMISE=1 in place of fuzzing writes to fuzz/small/READER the fewest inputs
+# that reach all that corpus and work reach.
 set -eu
 cd "$(dirname "$0")/../fuzz"
 target=${1:?usage: scripts/fuzz.sh TARGET SECONDS}

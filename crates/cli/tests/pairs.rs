@@ -106,6 +106,8 @@ fn a_killed_run_that_draws_from_a_softmax_ends_with_the_bytes_of_one_that_was_no
 fn choices_that_change_nothing_are_said() {
     let folder = tempfile::tempdir().unwrap();
     train(folder.path(), "--weights paired --out run").fails(3, &["learn.weights", "train in bf16"]);
+    train(folder.path(), "--dtype bf16 --weights paired --rounding nearest-v --out run")
+        .fails(3, &["learn.rounding", "nearest-v", "set learn.weights to plain or auto"]);
     assert!(files(folder.path()).is_empty());
     foxhunt(folder.path(), "train --weights wide").fails(2, &["auto, plain or paired"]);
     foxhunt(folder.path(), "train --rounding up").fails(2, &["stochastic, nearest, nearest-weights"]);

@@ -2,7 +2,7 @@
 
 use super::gradient_norm::MOST_PARTIALS;
 use crate::{Element, KernelError, View, launch, tree, view::Check};
-use foxhunt_core::{DType, Rounding};
+use foxhunt_core::{DType, Rounding, Storage, Weights};
 use foxhunt_device::{Launch, MemberPtr};
 
 /// Columns of a linear image: the 256 packs of eight that one team updates.
@@ -179,17 +179,19 @@ const TEAMS: usize = 256;
 /// # Errors
 /// Buffers that don't fit one another.
 pub fn adamw(dtype: DType, members: usize, x: &AdamW<'_>) -> Result<Launch, KernelError> {
-    let (kernel, exists) = match (x.low, x.rounding) {
-        (None, Rounding::Stochastic) => (&tree::ADAMW, true),
-        (Some(_), Rounding::Stochastic) => (&tree::ADAMW_PAIR, true),
-        (None, Rounding::Nearest) => (&tree::ADAMW_NEAREST, true),
-        (Some(_), Rounding::Nearest) => (&tree::ADAMW_PAIR_NEAREST, true),
-        (low, Rounding::NearestWeights) => (&tree::ADAMW_NEAREST_WEIGHTS, low.is_none()),
-        (low, Rounding::NearestM) => (&tree::ADAMW_NEAREST_M, low.is_none()),
-        (low, Rounding::NearestV) => (&tree::ADAMW_NEAREST_V, low.is_none()),
-        (low, Rounding::NearestTargets) => (&tree::ADAMW_NEAREST_TARGETS, low.is_none()),
+    let weights = if x.low.is_some() { Weights::Paired } else { Weights::Plain };
+    let kernel = match (weights, x.rounding) {
+        (Weights::Plain, Rounding::Stochastic) => &tree::ADAMW,
+        (Weights::Paired, Rounding::Stochastic) => &tree::ADAMW_PAIR,
+        (Weights::Plain, Rounding::Nearest) => &tree::ADAMW_NEAREST,
+        (Weights::Paired, Rounding::Nearest) => &tree::ADAMW_PAIR_NEAREST,
+        (_, Rounding::NearestWeights) => &tree::ADAMW_NEAREST_WEIGHTS,
+        (_, Rounding::NearestM) => &tree::ADAMW_NEAREST_M,
+        (_, Rounding::NearestV) => &tree::ADAMW_NEAREST_V,
+        (_, Rounding::NearestTargets) => &tree::ADAMW_NEAREST_TARGETS,
     };
     let check = Check::new(kernel.name, members);
+    let exists = Storage { weights, rounding: x.rounding }.exists();
     check.that(exists, || "of pairs all is rounded to nearest, or nothing".into())?;
     check.that(x.low.is_none() || dtype == DType::Bf16, || format!("{dtype} has no pairs"))?;
     let tiles = x.gradient.rows;
