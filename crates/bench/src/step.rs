@@ -167,7 +167,7 @@ impl StepBench {
         plan.program("step");
         let optimiser = Optimise::state(&mut plan, "q");
         let replay =
-            ColumnReplay::push(&mut plan, (self.replay_rows, INPUTS, ACTIONS.len()), self.batch, optimiser);
+            ColumnReplay::push(&mut plan, (self.replay_rows, INPUTS, ACTIONS.len()), self.batch, optimiser.1);
         let net = BranchingQ::new(&mut plan, network());
         debug_assert_eq!(net.net.parameter_count(), PARAMETERS);
         let samples = HeadSamples { actions: replay.batch_actions, outcome: replay.batch_outcome };

@@ -51,8 +51,8 @@ fn the_fused_step_keeps_the_rules_and_counts_its_memory() {
         ] {
             assert_eq!(fused.of(purpose), span.of(purpose), "{purpose:?}");
         }
-        // Of a row: both states; three layers and their gradients, the first two of 256; four blocks of the head's; a loss.
-        let row = 2 * 128 + 2 * (256 + 256 + 512) + 4 * 64 + 1;
+        // Of a row: both states, and s again; three layers and their gradients, the first two of 256; four blocks of the head's; a loss.
+        let row = 3 * 128 + 2 * (256 + 256 + 512) + 4 * 64 + 1;
         assert_eq!(fused.of(MemoryPurpose::Activations).real, p * 2 * 512 * row);
         // Two nets, three branches, two words of 56 rows of 128.
         assert_eq!(fused.of(MemoryPurpose::Workspace).real, p * 2 * 2 * 3 * 2 * 56 * 128);
@@ -103,6 +103,7 @@ fn the_step_reads_nothing_that_nobody_wrote() {
             "replay.state",
             "replay.actions",
             "replay.outcome",
+            "batch.draws",
             "q.weight",
             "q.target",
             "q.m",

@@ -64,7 +64,8 @@ pub struct Launch {
     pub reads: Vec<Region>,
     /// Buffers written.
     pub writes: Vec<Region>,
-    /// Buffers that the kernel reads before it waits for the launch ahead (`wait_for_previous` in `platform.cuh`), some of `reads`.
+    /// Buffers that the kernel touches before it waits for the launch ahead (`wait_for_previous` in `platform.cuh`), some of `reads`
+    /// and `writes`.
     pub early: Vec<Region>,
 }
 
@@ -118,7 +119,10 @@ impl Region {
 impl Launch {
     /// Whether it may be brought onto a GPU while `ahead`, right before it, has not ended: whatever else came before has.
     pub(crate) fn may_begin_during(&self, ahead: &Launch) -> bool {
-        !ahead.writes.iter().any(|w| self.early.iter().any(|r| w.overlaps(r)))
+        let meets = |r: &Region, others: &[Region]| others.iter().any(|other| r.overlaps(other));
+        self.early
+            .iter()
+            .all(|r| !meets(r, &ahead.writes) && !(meets(r, &self.writes) && meets(r, &ahead.reads)))
     }
 
     /// Whether one of the two writes what the other reads or writes.
@@ -251,6 +255,9 @@ mod tests {
         assert!(optimiser.may_begin_during(&of(&[], &[], std::slice::from_ref(&gradient))));
         assert!(optimiser.may_begin_during(&of(std::slice::from_ref(&weights), &[], &[])));
         assert!(!optimiser.may_begin_during(&of(&[], &[], &[gradient, region(4159, 1)])));
+        // What it writes later, it may not write early where that is being read.
+        let writes_early = of(&[], std::slice::from_ref(&weights), std::slice::from_ref(&weights));
+        assert!(!writes_early.may_begin_during(&of(std::slice::from_ref(&weights), &[], &[])));
         // One that waits first reads nothing early.
         assert!(of(std::slice::from_ref(&weights), &[], &[]).may_begin_during(&of(&[], &[], &[weights])));
     }

@@ -50,7 +50,15 @@ template<class T> FN T __shfl_sync(u32, T x, int lane) {
   emulated_gather((u64)x, all);
   return (T)all[lane & 31];
 }
+FN u32 ballot(bool x) {
+  u64 all[32];
+  emulated_gather(x, all);
+  u32 which = 0;
+  for (int i = 0; i < 32; ++i) which |= (u32)all[i] << i;
+  return which;
+}
 template<class T> FN T __shfl_xor_sync(u32 mask, T x, int lanes) { return __shfl_sync(mask, x, (int)(emulated_thread() ^ (u32)lanes)); }
+FN u32 shuffle_xor(u32 x, int lanes) { return __shfl_xor_sync(0xffffffffu, x, lanes); }
 FN float shuffle_xor(float x, int lanes) { return from_bits(__shfl_xor_sync(0xffffffffu, bits(x), lanes)); }
 template<int N> FN void transposed(u32 (&r)[N], u32 at) {
   u64 all[32];
@@ -68,11 +76,13 @@ FN u32 pack2(float low, float high) { return (u32)round_to_bf16(low) | (u32)roun
 FN float low2(u32 x) { return from_bits(x << 16); }
 FN float high2(u32 x) { return from_bits(x & 0xffff0000u); }
 FN float relu(float x) { return x != x ? from_bits(ONE_NAN) : x > 0.f ? x : 0.f; }
+FN u32 pack2_relu(float low, float high) { return pack2(relu(low), relu(high)); }
 
 // ---- registers and arithmetic -----------------------------------------------------------------------------------
 template<int N> FN void clear(float (&d)[N]) { for (int i = 0; i < N; ++i) d[i] = 0.f; }
 FN float flushed(float x) { return __builtin_fabsf(x) < 1.17549435e-38f ? 0.f : x; }
 FN float exp2_fast(float x) { return flushed(__builtin_exp2f(flushed(x))); }
+FN float reciprocal_fast(float x) { return flushed(1.f / flushed(x)); }
 FN float log2_fast(float x) { return __builtin_log2f(flushed(x)); }
 FN float max_(float x, float y) { return x != x ? y : y != y ? x : x > y ? x : y; }
 FN float min_(float x, float y) { return x != x ? y : y != y ? x : x < y ? x : y; }

@@ -12,6 +12,7 @@ mod library;
 mod memory;
 mod module;
 mod program;
+mod schedule;
 mod tensor_map;
 
 pub use check::{CompiledFile, CompiledKernel, SHARED_STATIC_LIMIT, compile_all, shared_limit};

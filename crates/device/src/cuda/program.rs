@@ -1,6 +1,16 @@
 //! A list of commands on a GPU: resolved once, captured into a graph once, replayed.
 
-use super::{CudaDevice, compile::Build, doing, gemm::Product, lock, module::Function, reason, tensor_map};
+use super::{
+    CudaDevice,
+    compile::Build,
+    doing,
+    gemm::Product,
+    lock,
+    module::Function,
+    reason,
+    schedule::{Queued, schedule},
+    tensor_map,
+};
 use crate::{Command, DeviceError, KernelTree, Launch};
 use cudarc::driver::{
     result,
@@ -94,8 +104,7 @@ impl CudaProgram {
         doing(what("beginning to capture"), unsafe {
             result::stream::begin_capture(stream, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED)
         })?;
-        let mut ahead = Vec::new();
-        let queued = (0..runs).try_for_each(|_| self.queue_branches(&mut ahead));
+        let queued = self.queue_branches(runs);
         let mut graph = std::ptr::null_mut();
         // SAFETY: the stream is capturing; capture must end even where a command failed.
         let ended = unsafe { sys::cuStreamEndCapture(stream, &mut graph) }.result();
@@ -123,33 +132,19 @@ impl CudaProgram {
         made
     }
 
-    /// Queues all steps for a capture: those that may run beside others on a branch of their own, and those that may begin during
-    /// the launches right `ahead` of them (of the main branch, as it goes on from one run to the next) so that they do.
-    fn queue_branches<'a>(&'a self, ahead: &mut Vec<&'a Step>) -> Result<(), DeviceError> {
+    /// Queues `runs` runs for a capture, in the order of [`schedule`].
+    fn queue_branches(&self, runs: u32) -> Result<(), DeviceError> {
         let device = &*self.device;
-        // By step: the branches that begin before it.
-        let mut branches = vec![Vec::new(); self.steps.len()];
-        for (i, step) in self.steps.iter().enumerate() {
-            let Step::Launch(kernel) = step else { continue };
-            if kernel.launch.beside {
-                let before = |s: &Step| match s {
-                    Step::Launch(k) => k.launch.conflicts(&kernel.launch),
-                    Step::Gemm(_) => true,
-                };
-                branches[self.steps[..i].iter().rposition(before).map_or(0, |j| j + 1)].push(i);
-            }
-        }
-        for (i, step) in self.steps.iter().enumerate() {
-            for &branch in branches[i].iter().filter(|&&branch| branch != i) {
-                device.follow(device.side, device.stream)?;
-                self.steps[branch].queue(device, device.side, false)?;
-            }
-            if branches[..i].iter().flatten().any(|&branch| branch == i) {
-                device.follow(device.stream, device.side)?;
-                ahead.push(step);
-            } else {
-                step.queue(device, device.stream, device.begins_early() && step.may_begin_during(ahead))?;
-                *ahead = vec![step];
+        let launches: Vec<Option<&Launch>> = self.steps.iter().map(Step::launch).collect();
+        let step = |i: usize| &self.steps[i % self.steps.len()];
+        for queued in schedule(&launches, runs as usize) {
+            match queued {
+                Queued::Fork => device.follow(device.side, device.stream)?,
+                Queued::Join => device.follow(device.stream, device.side)?,
+                Queued::Side(i) => step(i).queue(device, device.side, false)?,
+                Queued::Main { at, early } => {
+                    step(at).queue(device, device.stream, early && device.begins_early())?;
+                }
             }
         }
         Ok(())
@@ -224,14 +219,11 @@ impl Step {
         }
     }
 
-    /// Products of the library neither wait for what is ahead nor are known to have ended.
-    fn may_begin_during(&self, ahead: &[&Step]) -> bool {
-        let Step::Launch(this) = self else { return false };
-        let launch_ahead = |step: &&Step| match step {
-            Step::Launch(kernel) => this.launch.may_begin_during(&kernel.launch),
-            Step::Gemm(_) => false,
-        };
-        !ahead.is_empty() && ahead.iter().all(launch_ahead)
+    fn launch(&self) -> Option<&Launch> {
+        match self {
+            Step::Launch(kernel) => Some(&kernel.launch),
+            Step::Gemm(_) => None,
+        }
     }
 
     fn describe(&self) -> String {

@@ -93,6 +93,7 @@ FN F8 signed_to_float(U8 x) { F8 r; EACH_VECTOR r.v[k] = (float)(i32)x.v[k]; ret
 FN M8 first(int count) { M8 m; EACH_VECTOR m.v[k] = k < count; return m; }
 FN bool all(M8 m) { bool r = true; EACH_VECTOR r = r & m.v[k]; return r; }
 FN float fma_(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+FN float opaque(float x) { asm volatile("" : "+f"(x)); return x; }  // of which the compiler knows nothing
 FN float sqrt_(float x) { return __fsqrt_rn(x); }
 FN u64 mul_high(u64 a, u64 b) { return __umul64hi(a, b); }
 FN int leading_zeros(u64 x) { return __clzll((i64)x); }
@@ -122,6 +123,7 @@ FN bool all(M8 m) {
   return (r[0] & r[1] & r[2] & r[3]) != 0;
 #endif
 }
+FN float opaque(float x) { return x; }
 FN float sqrt_(float x) { return __builtin_sqrtf(x); }
 FN VF sqrt_(VF x) {
 #if defined(__AVX2__)

@@ -24,6 +24,9 @@ FN Words draw(u64 seed, u64 step, u32 tensor, u32 purpose, u32 element) {
   return philox(Words{element, tensor << 8 | purpose, (u32)step, (u32)(step >> 32)}, (u32)seed, (u32)(seed >> 32));
 }
 
+// The same where code is long and the words are few: not inlined.
+CALLED Words draw_called(u64 seed, u64 step, u32 tensor, u32 purpose, u32 element) { return draw(seed, step, tensor, purpose, element); }
+
 // An integer below n, from 32 bits (Lemire 2019, without rejection: bias below n / 2^32).
 FN u32 below(u32 word, u32 n) { return (u32)((u64)word * n >> 32); }
 

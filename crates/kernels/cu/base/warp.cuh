@@ -22,6 +22,8 @@ FN void barrier(int id, int threads) { asm volatile("bar.sync %0, %1;" ::"r"(id)
 
 // ---- pairs of BF16 in a register --------------------------------------------------------------------------------
 FN u32 pack2(float low, float high) { u32 r; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
+// Of what is below 0, 0; NaN stays.
+FN u32 pack2_relu(float low, float high) { u32 r; asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low)); return r; }
 FN float low2(u32 x) { return from_bits(x << 16); }
 FN float high2(u32 x) { return from_bits(x & 0xffff0000u); }
 // The larger of x and 0; NaN stays.
@@ -37,11 +39,14 @@ FN void load_transposed(u32 (&r)[4], u32 at) {
 }
 // 2^x by the hardware, within 2 ulp: for kernels that are compared by tolerance (system.md, rule 5).
 FN float exp2_fast(float x) { float r; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
+FN float reciprocal_fast(float x) { float r; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 FN float log2_fast(float x) { float r; asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x)); return r; }
 // The number where one is NaN, as all of PTX's.
 FN float max_(float x, float y) { float r; asm("max.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
 FN float min_(float x, float y) { float r; asm("min.f32 %0, %1, %2;" : "=f"(r) : "f"(x), "f"(y)); return r; }
 FN int nearest_int(float x) { int r; asm("cvt.rni.s32.f32 %0, %1;" : "=r"(r) : "f"(x)); return r; }  // NaN becomes 0
+FN u32 ballot(bool x) { return __ballot_sync(0xffffffffu, x); }  // bit l: lane l's
+FN u32 shuffle_xor(u32 x, int mask) { return __shfl_xor_sync(0xffffffffu, x, mask); }
 FN float shuffle_xor(float x, int mask) { return from_bits(__shfl_xor_sync(0xffffffffu, bits(x), mask)); }
 
 // Where a block's shared memory begins: blocks of 128-byte swizzled rows must lie at multiples of 1024.

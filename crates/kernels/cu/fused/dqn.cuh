@@ -25,21 +25,30 @@ static constexpr float LOG2_E = 1.44269504f;
 typedef float Atoms[4 * PACKS];
 FN bool is_atom(int i, int c, int quad) { return 8 * i + 7 < ATOMS || 8 * i + 2 * quad + c < ATOMS; }
 FN float sum4(float x) { x = x + shuffle_xor(x, 1); return x + shuffle_xor(x, 2); }  // over the threads of a row
+// The sums of two rows, each over its threads: the first's to the even threads, the second's to the odd ones.
+FN float sum4_of_two(float first, float second, int quad) {
+  const float x = (quad & 1 ? second : first) + shuffle_xor(quad & 1 ? first : second, 1);
+  return x + shuffle_xor(x, 2);
+}
 FN float max4(float x) { x = max_(x, shuffle_xor(x, 1)); return max_(x, shuffle_xor(x, 2)); }
 
-// Of one row: e[2 i + c] = 2^((x - top) log2 e), 0 beyond the atoms; their sum. NaN stays.
+// Of one row: e[2 i + c] = 2^((x - top) log2 e), 0 beyond the atoms; their sum, or this thread's part of it. NaN stays.
 struct Exponentials { float e[2 * PACKS], sum, top; };
-FN void exponentials(Exponentials& r, const Atoms& x, int h, int quad) {
+FN void exponentials_apart(Exponentials& r, const Atoms& x, int h, int quad) {
   r.top = -INFINITY_F32;
   UNROLL for (int i = 0; i < PACKS; ++i)
     UNROLL for (int c = 0; c < 2; ++c) if (is_atom(i, c, quad)) r.top = max_(r.top, x[4 * i + 2 * h + c]);
   r.top = max4(r.top);
+  const float top = r.top * -LOG2_E;
   r.sum = 0.f;
   UNROLL for (int i = 0; i < PACKS; ++i)
     UNROLL for (int c = 0; c < 2; ++c) {
-      const float e = is_atom(i, c, quad) ? exp2_fast((x[4 * i + 2 * h + c] - r.top) * LOG2_E) : 0.f;
+      const float e = is_atom(i, c, quad) ? exp2_fast(fma_(x[4 * i + 2 * h + c], LOG2_E, top)) : 0.f;
       r.e[2 * i + c] = e;
       r.sum = r.sum + e;
     }
+}
+FN void exponentials(Exponentials& r, const Atoms& x, int h, int quad) {
+  exponentials_apart(r, x, h, quad);
   r.sum = sum4(r.sum);
 }

@@ -5,7 +5,7 @@
 // Shapes: x [rows, S]; weights and mean as there, of the online net; greedy [rows, D]: the action of each branch with the
 // largest Q, ties to the lowest. Overwrites greedy. `blocks` of a member take its tiles in turn: the copies of the next tile's
 // weights run ahead of the last one's products.
-static constexpr bool LEARNS = false;
+static constexpr bool LEARNS = false, COMPACT = false;
 static constexpr int OWN_BYTES = 0;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
@@ -30,9 +30,9 @@ struct Actor : Forward<ActArgs> {
     METHOD void begin() {}
     METHOD void use(const Atoms& q, int, int j) { best.consider(q, j, g.quad()); }
     METHOD void done(int s) {
-      UNROLL for (int h = 0; h < 2; ++h)
-        if (g.quad() == 0 && g.inside(h))
-          g.a.greedy.of(g.member)[(i64)(g.first + g.row() + 8 * h) * g.a.ld_greedy + s - 1] = (u8)best.action[h];
+      const int h = g.quad() & 1;
+      if (g.quad() < 2 && g.inside(h))
+        g.a.greedy.of(g.member)[(i64)(g.first + g.row() + 8 * h) * g.a.ld_greedy + s - 1] = (u8)best.action;
     }
   };
 };
@@ -65,7 +65,7 @@ GPU_KERNEL(dqn_act, ActArgs, SHARED_BYTES, THREADS, 1) {
 #pragma unroll 1
   for (int tile = blockIdx.x; tile < tiles; tile += a.blocks) {
     wait_for(g.x_full(0), parity);
-    Actor::Hooks hooks{g, tile + a.blocks < tiles ? g.first + further : -1, {{0, 0}, {0.f, 0.f}}};
+    Actor::Hooks hooks{g, tile + a.blocks < tiles ? g.first + further : -1, {0, 0.f}};
     g.forward(g.x_at(0), shared + OF_BIAS, (1 << BRANCHES) - 1, false, hooks);
     g.first += further;
     parity ^= 1;

@@ -5,17 +5,26 @@
 #include "dqn_loss.cuh"
 #include "dqn_memory.cuh"
 
-// The action with the largest Q of both rows, ties to the lowest.
+// The action with the largest Q, ties to the lowest: even threads have that of the first of their rows, odd ones of the second.
 struct Best {
-  int action[2];
-  float value[2];
+  u32 action;
+  float value;
   METHOD void consider(const Atoms& q, int j, int quad) {
+    float sums[2], indices[2];
     UNROLL for (int h = 0; h < 2; ++h) {
       Exponentials x;
-      exponentials(x, q, h, quad);
-      const float v = mean_index(x, quad);
-      if (j == 0 || v > value[h]) { value[h] = v; action[h] = j; }
+      exponentials_apart(x, q, h, quad);
+      sums[h] = x.sum;
+      indices[h] = index_sum_apart(x, quad);
     }
+    const float v = sum4_of_two(indices[0], indices[1], quad) * reciprocal_fast(sum4_of_two(sums[0], sums[1], quad));
+    if (j == 0 || v > value) { value = v; action = (u32)j; }
+  }
+  // Adds the actions of both rows to words of a byte a branch.
+  METHOD void add_to(u32 (&rows)[2], int branch, int quad) const {
+    const u32 other = shuffle_xor(action, 1);
+    rows[0] |= (quad & 1 ? other : action) << 8 * branch;
+    rows[1] |= (quad & 1 ? action : other) << 8 * branch;
   }
 };
 
@@ -61,8 +70,8 @@ template<class Args> struct Forward {
   // as their left side.
   template<int N> METHOD void activate(const float (&d)[N], int at, u32* f, u32 bias_at) const {
     UNROLL for (int i = 0; i < 8; ++i) {
-      const u32 b = get_shared(bias_at + 16 * i + 4 * quad());
-      UNROLL for (int h = 0; h < 2; ++h) f[2 * i + h] = pack2(relu(d[at + 4 * i + 2 * h] + low2(b)), relu(d[at + 4 * i + 2 * h + 1] + high2(b)));
+      const Float2 b = get_biases(bias_at, 4 * i + quad());
+      UNROLL for (int h = 0; h < 2; ++h) f[2 * i + h] = pack2_relu(d[at + 4 * i + 2 * h] + b.x, d[at + 4 * i + 2 * h + 1] + b.y);
     }
   }
   // Pairs to a block. `to` must not be in use by products or stores.
@@ -138,7 +147,7 @@ template<class Args> struct Forward {
       layer2<X_STAGES>(high, now, c);
       settle<HALVES, X_STAGES + HALVES <= STAGES ? X_STAGES : X_STAGES - 1>();
       pin(low);
-      activate(low, 0, next, biases + BIAS1 + 128 * (c + 1));
+      activate(low, 0, next, biases + BIAS1 + 64 * BIAS * (c + 1));
       if constexpr (LEARNS) if (learn) keep<1>(next, buffer() + ((c + 1) & 1) * BLOCK_BYTES, 1, a.h1, 64 * (c + 1), c + 1);
       settle<0, HALVES>();
       pin(now);
@@ -150,8 +159,21 @@ template<class Args> struct Forward {
     settle<0, HALVES>();
     UNROLL for (int n = 0; n < HALVES; ++n) pin(high[n]);
     begin_writing<0>(learn);  // x may lie where this goes
-    UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b) {
-      activate(high[b / 2], 32 * (b & 1), now, biases + BIAS2 + 128 * b);
+    if constexpr (COMPACT) {
+#pragma unroll 1
+      for (int b = 0; b < TRUNK_BLOCKS; ++b) {
+        activate(high[0], 0, now, biases + BIAS2 + 64 * BIAS * b);
+        put_pairs(now, trunk() + b * BLOCK_BYTES);
+        UNROLL for (int i = 0; i < 32; ++i) {
+          high[0][i] = high[0][32 + i];
+          if constexpr (HALVES > 1) {
+            high[0][32 + i] = high[1][i];
+            high[1][i] = high[1][32 + i];
+          }
+        }
+      }
+    } else UNROLL for (int b = 0; b < TRUNK_BLOCKS; ++b) {
+      activate(high[b / 2], 32 * (b & 1), now, biases + BIAS2 + 64 * BIAS * b);
       put_pairs(now, trunk() + b * BLOCK_BYTES);
       if constexpr (LEARNS) if (learn) remember_positive(now, CHUNKS + b);
     }
@@ -161,7 +183,9 @@ template<class Args> struct Forward {
   METHOD void stream_forward(u32 (&h)[STREAM / 4], int s, u32 biases, bool learn) {
     float d[STREAM / 2];
     clear(d);
-    UNROLL for (int b = 0; b < STREAM_STAGES; ++b) {
+    static constexpr int COPIES = COMPACT ? 1 : STREAM_STAGES;
+#pragma unroll COPIES
+    for (int b = 0; b < STREAM_STAGES; ++b) {
       const u32 w = take();
       if constexpr (STREAM == 128) {
         UNROLL for (int k = 0; k < 4; ++k) ss<0>(d, along(trunk() + b * BLOCK_BYTES, k), along(w, k), b | k);
@@ -174,7 +198,7 @@ template<class Args> struct Forward {
     }
     settle<0, 1>();
     pin(d);
-    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) activate(d, 32 * b, h + 16 * b, biases + BIAS3 + 2 * (s * STREAM + 64 * b));
+    UNROLL for (int b = 0; b < STREAM_BLOCKS; ++b) activate(d, 32 * b, h + 16 * b, biases + BIAS3 + BIAS * (s * STREAM + 64 * b));
     if constexpr (LEARNS) if (learn) keep<0>(h, buffer(), STREAM_BLOCKS, a.h3, s * STREAM, CHUNKS + TRUNK_BLOCKS + s * STREAM_BLOCKS);
   }
   // q += W h of the next unit, once `settle` has waited for it.
@@ -193,9 +217,9 @@ template<class Args> struct Forward {
   }
   METHOD void set_bias(Atoms& q, u32 at) const {
     UNROLL for (int i = 0; i < PACKS; ++i) {
-      const u32 b = get_shared(at + 16 * i + 4 * quad());
-      q[4 * i] = q[4 * i + 2] = low2(b);
-      q[4 * i + 1] = q[4 * i + 3] = high2(b);
+      const Float2 b = get_biases(at, 4 * i + quad());
+      q[4 * i] = q[4 * i + 2] = b.x;
+      q[4 * i + 1] = q[4 * i + 3] = b.y;
     }
   }
   // A forward pass from x in shared memory, of V and of the branches in `branches`. For each branch: hooks.value(s) once V is
@@ -209,7 +233,7 @@ template<class Args> struct Forward {
       if (s && !(branches >> (s - 1) & 1)) continue;
       u32 h[STREAM / 4];
       stream_forward(h, s, biases, learn);
-      const u32 unit_bias = biases + BIAS_HEAD + 2 * first_unit(s) * UNIT;
+      const u32 unit_bias = biases + BIAS_HEAD + BIAS * first_unit(s) * UNIT;
       if (s == 0) {
         set_bias(value, unit_bias);
         unit_forward(value, h);
@@ -230,7 +254,7 @@ template<class Args> struct Forward {
       const int n = actions_of(s);
       hooks.begin();
       const auto begin = [&](Atoms& q, int j) {
-        set_bias(q, unit_bias + 2 * j * UNIT);
+        set_bias(q, unit_bias + BIAS * j * UNIT);
         UNROLL for (int i = 0; i < 4 * PACKS; ++i) q[i] = q[i] + base[i];
         start_unit(q, h);
       };
@@ -239,14 +263,15 @@ template<class Args> struct Forward {
       settle<0, 1>();
       pin(q);
 #pragma unroll 1
-      for (int j = 1; j < n; ++j) {  // a unit is used while the next is multiplied
+      for (int j = 1; COMPACT || j < n; ++j) {  // a unit is used while the next is multiplied
         UNROLL for (int i = 0; i < 4 * PACKS; ++i) last[i] = q[i];
-        begin(q, j);
+        if (!COMPACT || j < n) begin(q, j);
         hooks.use(last, s, j - 1);
+        if (COMPACT && j == n) break;
         settle<0, 1>();
         pin(q);
       }
-      hooks.use(q, s, n - 1);
+      if (!COMPACT) hooks.use(q, s, n - 1);
       hooks.done(s);
     }
   }

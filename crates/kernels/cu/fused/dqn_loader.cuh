@@ -34,11 +34,16 @@ struct Loader {
 #pragma unroll 1
     for (int n = 0; n < HALVES; ++n) two(net.w2, 64 * chunk, 128 * n, 64 * chunk, 128 * n + 64);
   }
-  METHOD void forward(const NetMaps& net, const TensorMap& mean, int mean_row, int branches) {
-    layer1(net, 0);
+  // A forward pass in two parts, of which the second needs the mean too. Each layer stands here once: this code is fetched beside that
+  // of whoever computes.
+  METHOD void trunk(const NetMaps& net) {
 #pragma unroll 1
-    for (int c = 0; c + 1 < CHUNKS; ++c) { layer1(net, c + 1); layer2(net, c); }
-    layer2(net, CHUNKS - 1);
+    for (int c = 0; c <= CHUNKS; ++c) {  // the first layer is a chunk ahead
+      if (c < CHUNKS) layer1(net, c);
+      if (c > 0) layer2(net, c - 1);
+    }
+  }
+  METHOD void streams(const NetMaps& net, const TensorMap& mean, int mean_row, int branches) {
 #pragma unroll 1
     for (int s = 0; s < STREAMS; ++s) {
       if (s && !(branches >> (s - 1) & 1)) continue;
@@ -46,12 +51,15 @@ struct Loader {
       for (int b = 0; b < STREAM_STAGES; ++b)
         if constexpr (STREAM == 128) two(net.w3, 64 * b, 128 * s, 64 * b, 128 * s + 64);
         else two(net.w3, 128 * b, 64 * s, 128 * b + 64, 64 * s);
-      // The mean is a launch's work, of which `dqn_rows` may be brought here before it has ended.
-      wait_for_previous();
-      if (s) { unit(mean, mean_row + 2 * (s - 1) * UNIT); unit(mean, mean_row + (2 * (s - 1) + 1) * UNIT); }
+      // Both words of the mean come before the units of a branch.
 #pragma unroll 1
-      for (int u = 0; u < actions_of(s); ++u) unit(net.head, (first_unit(s) + u) * UNIT);
+      for (int u = s ? -2 : 0; u < actions_of(s); ++u)
+        unit(u < 0 ? mean : net.head, u < 0 ? mean_row + (2 * s + u) * UNIT : (first_unit(s) + u) * UNIT);
     }
+  }
+  METHOD void forward(const NetMaps& net, const TensorMap& mean, int mean_row, int branches) {
+    trunk(net);
+    streams(net, mean, mean_row, branches);
   }
   METHOD void backward(const NetMaps& net) {
 #pragma unroll 1

@@ -4,13 +4,14 @@
 #include "dqn.cuh"
 #include "outcome.cuh"
 
-// The mean of the atoms' numbers: Q up to the support, which keeps its order.
-FN float mean_index(const Exponentials& x, int quad) {
+// Of the mean of the atoms' numbers, Q up to the support, which keeps its order, this thread's part, and times x.sum.
+FN float index_sum_apart(const Exponentials& x, int quad) {
   float s = 0.f;
   UNROLL for (int i = 0; i < PACKS; ++i)
     UNROLL for (int c = 0; c < 2; ++c) s = fma_(x.e[2 * i + c], (float)(8 * i + c + 2 * quad), s);
-  return sum4(s) / x.sum;
+  return s;
 }
+FN float mean_index(const Exponentials& x, int quad) { return sum4(index_sum_apart(x, quad)) / x.sum; }
 
 // Where r + discount z of atom j lies on the support: start + gamma j, in atoms.
 struct Shift {

@@ -51,12 +51,13 @@ struct NetViews { Members<const real> w1, w2, w3, head; NetBiases bias; };
 struct MmaRowsArgs {
   NetViews online, target;
   Members<const real> x, mean;
-  Members<real> h1, h2, h3, d1, d2, d3, g, row_loss;
+  Members<real> kept_x, h1, h2, h3, d1, d2, d3, g, row_loss;
   Members<const u8> actions;
+  Members<u8> kept_actions;
   Members<const Outcome> outcome;
   Members<LossTotal> total;
-  i32 rows, ld_x, ld_w1, ld_w2, ld_w3, ld_h1, ld_h2, ld_h3, ld_d1, ld_d2, ld_d3, ld_g, ld_actions, mixture;
-  float scale, inv_branches, trunk_scale, v_min, inv_dz;
+  i32 rows, ld_x, ld_kept, ld_w1, ld_w2, ld_w3, ld_h1, ld_h2, ld_h3, ld_d1, ld_d2, ld_d3, ld_g, ld_actions, mixture;
+  float scale, trunk_scale, v_min, inv_dz;
   u32 padding;
 };
 
@@ -432,18 +433,25 @@ struct Block {
   }
   // Between the targets and the losses.
   METHOD void begin_learning() const {
+    const real* const x = a.x.of(member);
+    each_piece<X_PANELS>(0, [&](int row, int column, u32) {
+      if (inside(row)) put_piece(a.kept_x.of(member) + (i64)(first + row) * a.ld_kept + column, get_piece(x + (i64)(first + row) * a.ld_x + column));
+    });
     if (!is_team() || !inside(team_row())) return;
     if (a.mixture) mix();
     if (quad() != 0) return;
     const u8* const taken = a.actions.of(member) + (i64)(first + team_row()) * a.ld_actions;
     u32 all = 0;
-    for (int d = 0; d < BRANCHES; ++d) all |= (u32)taken[d] << 8 * d;
+    for (int d = 0; d < BRANCHES; ++d) {
+      all |= (u32)taken[d] << 8 * d;
+      a.kept_actions.of(member)[(i64)(first + team_row()) * BRANCHES + d] = taken[d];
+    }
     put_shared(choices(team_row()), all);
   }
   METHOD void total_loss() const {
     if (!is_team()) return;
     LossCount count{0, 0};
-    const float x = loss * a.inv_branches;
+    const float x = loss * (1.f / (float)BRANCHES);
     if (quad() == 0 && inside(team_row())) {
       store(a.row_loss.of(member) + first + team_row(), x);
       count.add(x, beyond);

@@ -6,29 +6,30 @@
 // All of a training step that belongs to one row, for 64 rows a warpgroup (rl.md 1 to 3): the forward passes F(s') for a*,
 // T(s') for the target distribution, F(s) for the loss, and the chain of activation gradients. What `value_head.cu` says
 // of the loss holds here. Weights stream through shared memory, activations stay there; what the weight gradients need
-// goes to memory once: h1, h2, h3 (of s), d1, d2, d3 (gradients before the activations), g.
+// goes to memory once: h1, h2, h3 (of s), d1, d2, d3 (gradients before the activations), g, and s and the actions again, so that the
+// next batch may be gathered while the weight gradients are made of this one.
 // Shapes: x [2B, S] (s, then s'); w1 [M1, S], w2 [M2, M1], w3 [streams * H, M2], wh [units * U, H]; mean [nets * branches *
 // 2 * U, H]: minus the mean of a branch's units, high and low word (`dqn_mean.cu`); h3, d3 [B, streams * H];
 // g [B, streams * 64]: softmax - target of the taken action, times scale; V's is the sum over branches.
 // Overwrites all but total, which it adds to.
 // Where tiles are few, the blocks of a cluster share the passes of one (DQN_ROLES): a* and the target distributions go from
 // one to the next through shared memory. No bit depends on it.
-static constexpr bool LEARNS = true;
+static constexpr bool LEARNS = true, COMPACT = false;
 static constexpr int OWN_BYTES = 0;
 #include "dqn_forward.cuh"
 #include "dqn_loader.cuh"
 
 struct RowsArgs {
   NetMaps online, target;
-  TensorMap x, mean, h1, h2, h3, d1, d2, d3;
+  TensorMap x, mean, kept_x, h1, h2, h3, d1, d2, d3;
   NetBiases online_bias, target_bias;
   Members<const u8> actions;
+  Members<u8> kept_actions;
   Members<const Outcome> outcome;
   Members<real> g, row_loss;
   Members<LossTotal> total;
   i32 rows, ld_actions, ld_g, mixture;
-  float scale, inv_branches, trunk_scale, v_min, inv_dz;
-  u32 padding[3];
+  float scale, trunk_scale, v_min, inv_dz;
 };
 
 enum Pass { CHOOSE, TARGET, LEARN };  // F(s'), T(s'), F(s)
@@ -80,7 +81,7 @@ struct Learner : Forward<RowsArgs> {
     }
     METHOD void done(int s) {
       if (pass == CHOOSE) {
-        UNROLL for (int h = 0; h < 2; ++h) g.choice[h] |= (u32)best.action[h] << 8 * (s - 1);
+        best.add_to(g.choice, s - 1, g.quad());
       } else if (pass == TARGET) {
         if constexpr (ROLES > 1) if (!known) learn_choices(s, actions_of(s));
         g.project(taken, s - 1);
@@ -106,8 +107,10 @@ struct Learner : Forward<RowsArgs> {
     }
   };
   METHOD void run(Pass pass) {
-    Hooks hooks{*this, pass, pass != TARGET || role.first != TARGET, {{0, 0}, {0.f, 0.f}}, {}};
-    forward(fetch_x(pass), bias(pass), role.branches, pass == LEARN, hooks);
+    Hooks hooks{*this, pass, pass != TARGET || role.first != TARGET, {0, 0.f}, {}};
+    const u32 x = fetch_x(pass);
+    if (pass == LEARN) save(a.kept_x, 0, x, X_BLOCKS);
+    forward(x, bias(pass), role.branches, pass == LEARN, hooks);
   }
   // Where x of this pass lies, once it is there.
   METHOD u32 fetch_x(Pass pass) {
@@ -249,7 +252,7 @@ struct Learner : Forward<RowsArgs> {
   METHOD void total_loss() const {
     LossCount count{0, 0};
     UNROLL for (int h = 0; h < 2; ++h) {
-      const float x = loss[h] * a.inv_branches;
+      const float x = loss[h] * (1.f / (float)BRANCHES);
       if (quad() != 0 || !inside(h)) continue;
       store(a.row_loss.of(member) + first + row() + 8 * h, x);
       count.add(x, beyond >> h & 1);
@@ -377,7 +380,11 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
   if constexpr (GROUPS == 2) registers_more<240>();
   Learner g{{a, shared, shared + OF_GROUPS + group * GROUP_BYTES, 0, 0, 0, group, ((int)blockIdx.x / ROLES * GROUPS + group) * 64, member},
     role, 0, {0, 0}, 0, {0.f, 0.f}};
-  // While the first weights are on their way, and what the launch ahead makes, the batch: nothing of it is read above the wait.
+  if (EARLY_X && g.thread() == 0) {
+    if (role.first != LEARN) g.request_x(0, a.rows + g.first);
+    if (role.last == LEARN) g.request_x(1, g.first);
+  }
+  // While the first weights are on their way.
   if constexpr (ROLES >= 3) {  // a role is one pass
     biases_of(role.first == TARGET ? a.target_bias : a.online_bias, member, g.bias((Pass)role.first));
   } else {
@@ -391,11 +398,6 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
     mean_biases(g.bias(TARGET));
     barrier(1 + GROUPS, 128 * GROUPS);
   }
-  wait_for_previous();
-  if (EARLY_X && g.thread() == 0) {
-    if (role.first != LEARN) g.request_x(0, a.rows + g.first);
-    if (role.last == LEARN) g.request_x(1, g.first);
-  }
 #pragma unroll 1
   for (int pass = role.first; pass <= role.last; ++pass) {
     if (pass == LEARN) {
@@ -403,7 +405,10 @@ FN void compute(const RowsArgs& a, const u32 shared, const Role role, const int 
         const int at = g.first + g.row() + 8 * h;
         const u8* const taken = a.actions.of(member) + (i64)(at < a.rows ? at : a.rows - 1) * a.ld_actions;
         g.choice[h] = 0;
-        for (int d = 0; d < BRANCHES; ++d) g.choice[h] |= (u32)taken[d] << 8 * d;
+        for (int d = 0; d < BRANCHES; ++d) {
+          g.choice[h] |= (u32)taken[d] << 8 * d;
+          if (g.quad() == 0 && g.inside(h)) a.kept_actions.of(member)[(i64)at * BRANCHES + d] = taken[d];
+        }
       }
     }
     g.run((Pass)pass);
@@ -435,8 +440,12 @@ EARLY_GPU_KERNEL(dqn_rows, RowsArgs, SHARED_BYTES, THREADS, 1, __cluster_dims__(
     if (threadIdx.x == 128 * GROUPS) {
       Loader l{shared, full, empty, 0, 0, member};
 #pragma unroll 1
-      for (int pass = role.first; pass <= role.last; ++pass)
-        l.forward(pass == TARGET ? a.target : a.online, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0, role.branches);
+      for (int pass = role.first; pass <= role.last; ++pass) {
+        const NetMaps& net = pass == TARGET ? a.target : a.online;
+        l.trunk(net);
+        wait_for_previous();  // the mean, all that is not `early` here; nobody is done before it has been used
+        l.streams(net, a.mean, pass == TARGET ? 2 * BRANCHES * UNIT : 0, role.branches);
+      }
       if (role.last == LEARN) l.backward(a.online);
     }
   } else {

@@ -1,6 +1,6 @@
 // A replay of stored states: one row of S numbers per transition, the next state in the row after it. What `bench step`
 // samples from; training on a market replays by index instead.
-//   index[b] = below(draw(seed, step, 0, SAMPLE, b), rows - 1)
+//   index[b] = below(draw(seed, draws, 0, SAMPLE, b), rows - 1); draws: batches so far, which `replay_advance` counts
 //   x[b] = state[index[b]], x[B + b] = state[index[b] + 1]; action, outcome of row index[b]
 // Shapes: state [rows, S] shared by all members; actions [rows, D]; outcome [rows]; x [2B, S]; D bytes of actions.
 #include "platform.cuh"
@@ -12,7 +12,7 @@ struct GatherArgs {
   Members<const real> state;
   Members<const u8> actions;
   Members<const Outcome> outcome;
-  Members<const OptimiserState> counters;
+  Members<const u64> draws;
   Members<const Hyper> hyper;
   Members<u32> index;
   Members<real> x;
@@ -23,8 +23,8 @@ struct GatherArgs {
 KERNEL(column_gather, GatherArgs, None, 32, 32, 8) {
   let_next_begin();
   if (t.index >= (u32)a.batch) return;
-  const u64 step = a.counters.of(t.member)->step, seed = a.hyper.of(t.member)->seed;
-  const i64 row = below(draw(seed, step, 0, SAMPLE, t.index).x, a.rows - 1);
+  const u64 draws = *a.draws.of(t.member), seed = a.hyper.of(t.member)->seed;
+  const i64 row = below(draw(seed, draws, 0, SAMPLE, t.index).x, a.rows - 1);
   const real* const s = a.state.of(t.member) + row * a.ld;
   real *const now = a.x.of(t.member) + (i64)t.index * a.ld, *const next = now + (i64)a.batch * a.ld;
   // All that a thread has to read is asked for before any of it is waited for.

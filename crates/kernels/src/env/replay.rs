@@ -28,7 +28,8 @@ pub fn replay_advance(dtype: DType, members: usize, draws: &View) -> Result<Laun
     let check = Check::new("replay_advance", members);
     check.view(draws, Element::U64, 1, 1)?;
     let arguments = ReplayAdvanceArgs { draws: draws.ptr() };
-    launch(&tree::REPLAY_ADVANCE, dtype, (1, members), &arguments, &[draws], &[draws])
+    let advance = launch(&tree::REPLAY_ADVANCE, dtype, (1, members), &arguments, &[draws], &[draws])?;
+    Ok(Launch { beside: true, ..advance })
 }
 
 /// Buffers of a gathered batch.
@@ -115,5 +116,6 @@ pub fn replay_gather(dtype: DType, members: usize, x: &ReplayGather<'_>) -> Resu
         reads[7] = draws;
         writes.push(x.indices);
     }
-    launch(kernel, dtype, (teams, members), &arguments, &reads, &writes)
+    let gather = launch(kernel, dtype, (teams, members), &arguments, &reads, &writes)?;
+    Ok(Launch { beside: true, ..gather })
 }

@@ -73,7 +73,7 @@ pub fn dqn_mma_weights(
     let [b1, b2, b3, b_head] = x.net.biases.map(View::ptr);
     let [ld1, ld2, ld3, ld_head] = x.net.weights.map(|v| v.ld as i32);
     let args = MmaWeightsArgs {
-        x: x.x.ptr(),
+        x: x.kept.x.ptr(),
         h1: h1.ptr(),
         h2: h2.ptr(),
         h3: h3.ptr(),
@@ -81,7 +81,7 @@ pub fn dqn_mma_weights(
         d2: d2.ptr(),
         d3: d3.ptr(),
         g: x.head_gradient.ptr(),
-        actions: x.actions.ptr(),
+        actions: x.kept.actions.ptr(),
         w1,
         w2,
         w3,
@@ -92,8 +92,8 @@ pub fn dqn_mma_weights(
         b_head,
         norm: x.norm.ptr(),
         rows: x.head_gradient.rows as i32,
-        ld_actions: x.actions.ld as i32,
-        ld_x: x.x.ld as i32,
+        ld_actions: x.kept.actions.ld as i32,
+        ld_x: x.kept.x.ld as i32,
         ld_h1: h1.ld as i32,
         ld_h2: h2.ld as i32,
         ld_h3: h3.ld as i32,

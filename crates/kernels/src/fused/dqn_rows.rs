@@ -33,6 +33,9 @@ pub struct DqnRows<'a> {
     pub actions: &'a View,
     /// [`Outcome`] of each row, `[B, 1]`.
     pub outcome: &'a View,
+    /// s and the actions again, `[B, S]` and `[B, D]` bytes without gaps: written. The weights' gradients are made from these,
+    /// while the next batch is gathered.
+    pub kept: Kept<'a>,
     /// Activations of s, `[B, M1]`, `[B, M2]`, `[B, streams * H]`: written.
     pub activations: [&'a View; 3],
     /// Gradients before these activations: written.
@@ -49,12 +52,36 @@ pub struct DqnRows<'a> {
     pub trunk_scale: f32,
 }
 
+/// What the weights' gradients need of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'a> {
+    /// States s, `[B, S]`.
+    pub x: &'a View,
+    /// Actions taken, `[B, D]` bytes without gaps.
+    pub actions: &'a View,
+}
+
+impl Kept<'_> {
+    pub(super) fn check(
+        &self,
+        check: &Check,
+        real: Element,
+        shape: &DqnShape,
+        batch: usize,
+    ) -> Result<(), KernelError> {
+        check.view(self.x, real, batch, shape.inputs)?;
+        check.view(self.actions, Element::U8, batch, shape.head.actions.len())?;
+        check.dense(self.actions)
+    }
+}
+
 impl DqnRows<'_> {
     pub(super) fn check(&self, check: &Check, real: Element, shape: &DqnShape) -> Result<(), KernelError> {
         self.online.check(check, real, shape)?;
         self.target.check(check, real, shape)?;
         let (batch, branches, streams) = (self.outcome.rows, shape.head.actions.len(), shape.streams());
         check.view(self.x, real, 2 * batch, shape.inputs)?;
+        self.kept.check(check, real, shape, batch)?;
         check.view(self.mean, real, mean_rows(&shape.head), shape.stream)?;
         check.view(self.actions, Element::U8, batch, branches)?;
         check.view(self.outcome, Element::of::<Outcome>(), batch, 1)?;
@@ -74,7 +101,8 @@ impl DqnRows<'_> {
         let mut reads = self.online.views();
         reads.extend(self.target.views());
         reads.extend([self.mean, self.x, self.actions, self.outcome, self.total]);
-        let writes = (self.activations.into_iter())
+        let writes = ([self.kept.x, self.kept.actions].into_iter())
+            .chain(self.activations)
             .chain(self.gradients)
             .chain([self.head_gradient, self.row_loss, self.total])
             .collect();
@@ -90,6 +118,7 @@ struct RowsArgs {
     target: NetMaps,
     x: MapSlot,
     mean: MapSlot,
+    kept_x: MapSlot,
     h1: MapSlot,
     h2: MapSlot,
     h3: MapSlot,
@@ -99,6 +128,7 @@ struct RowsArgs {
     online_bias: NetBiases,
     target_bias: NetBiases,
     actions: MemberPtr,
+    kept_actions: MemberPtr,
     outcome: MemberPtr,
     g: MemberPtr,
     row_loss: MemberPtr,
@@ -108,11 +138,9 @@ struct RowsArgs {
     ld_g: i32,
     mixture: i32,
     scale: f32,
-    inv_branches: f32,
     trunk_scale: f32,
     v_min: f32,
     inv_dz: f32,
-    padding: [u32; 3],
 }
 
 /// Forward passes, loss, and gradients of activations of a step.
@@ -131,6 +159,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         target: NetMaps::EMPTY,
         x: MapSlot::EMPTY,
         mean: MapSlot::EMPTY,
+        kept_x: MapSlot::EMPTY,
         h1: MapSlot::EMPTY,
         h2: MapSlot::EMPTY,
         h3: MapSlot::EMPTY,
@@ -140,6 +169,7 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         online_bias: NetBiases::of(&x.online),
         target_bias: NetBiases::of(&x.target),
         actions: x.actions.ptr(),
+        kept_actions: x.kept.actions.ptr(),
         outcome: x.outcome.ptr(),
         g: x.head_gradient.ptr(),
         row_loss: x.row_loss.ptr(),
@@ -149,15 +179,13 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
         ld_g: x.head_gradient.ld as i32,
         mixture: x.mixture.into(),
         scale: 1.0 / (batch * branches) as f32,
-        inv_branches: 1.0 / branches as f32,
         trunk_scale: x.trunk_scale,
         v_min: head.v_min,
         inv_dz: 1.0 / dz,
-        padding: [0; 3],
     };
     let mapped: Vec<&View> = (x.online.weights.into_iter())
         .chain(x.target.weights)
-        .chain([x.x, x.mean])
+        .chain([x.x, x.mean, x.kept.x])
         .chain(x.activations)
         .chain(x.gradients)
         .collect();
@@ -175,7 +203,9 @@ pub fn dqn_rows(members: usize, shape: &DqnShape, x: &DqnRows<'_>) -> Result<Lau
     let (reads, writes) = x.touched();
     let teams = tiles.div_ceil(groups) * roles;
     let mut out = launch(&tree::DQN_ROWS, DType::Bf16, (teams, members), &args, &reads, &writes)?;
-    out.early = x.online.views().into_iter().chain(x.target.views()).map(View::region).collect();
+    // The loader waits, and for the mean alone.
+    let waited_for = x.mean.region();
+    out.early = out.reads.iter().chain(&out.writes).filter(|r| **r != waited_for).cloned().collect();
     out.defines = shape.defines();
     out.defines.extend([("DQN_GROUPS", groups as u32), ("DQN_ROLES", roles as u32)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();

@@ -1,6 +1,9 @@
 //! Launcher of `dqn_weights.cu`.
 
-use super::dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, check_mapped, map};
+use super::{
+    Kept,
+    dqn::{DqnNet, DqnShape, GRADIENT_COLUMNS, MapSlot, check_mapped, map},
+};
 use crate::{Element, KernelError, View, launch, tree, view::Check};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
@@ -10,10 +13,8 @@ const REAL: Element = Element::Real(DType::Bf16);
 /// Buffers of a fused step's weight gradients, all of one storage type where real: BF16 for [`dqn_weights`].
 #[derive(Debug)]
 pub struct DqnWeights<'a> {
-    /// States `[2B, S]`, of which the first B are read.
-    pub x: &'a View,
-    /// Actions taken, `[B, D]` bytes.
-    pub actions: &'a View,
+    /// What the rows' kernel kept of the batch.
+    pub kept: Kept<'a>,
     /// As [`super::DqnRows::activations`].
     pub activations: [&'a View; 3],
     /// As [`super::DqnRows::gradients`].
@@ -37,8 +38,7 @@ impl DqnWeights<'_> {
     ) -> Result<(), KernelError> {
         self.net.check(check, real, shape)?;
         let (batch, streams) = (self.head_gradient.rows, shape.streams());
-        check.view(self.x, real, 2 * batch, shape.inputs)?;
-        check.view(self.actions, Element::U8, batch, shape.head.actions.len())?;
+        self.kept.check(check, real, shape, batch)?;
         for of in [self.activations, self.gradients] {
             for (v, cols) in of.into_iter().zip(shape.layers()) {
                 check.view(v, real, batch, cols)?;
@@ -50,7 +50,7 @@ impl DqnWeights<'_> {
 
     /// What the kernels read and what they write.
     pub(super) fn touched(&self) -> (Vec<&View>, Vec<&View>) {
-        let mut reads = vec![self.x, self.actions];
+        let mut reads = vec![self.kept.x, self.kept.actions];
         reads.extend(self.activations.into_iter().chain(self.gradients).chain([self.head_gradient]));
         let mut writes = self.net.views();
         writes.push(self.norm);
@@ -145,7 +145,7 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
         d2: MapSlot::EMPTY,
         d3: MapSlot::EMPTY,
         g: MapSlot::EMPTY,
-        actions: x.actions.ptr(),
+        actions: x.kept.actions.ptr(),
         w1,
         w2,
         w3,
@@ -156,17 +156,15 @@ pub fn dqn_weights(members: usize, shape: &DqnShape, x: &DqnWeights<'_>) -> Resu
         b_head,
         norm: x.norm.ptr(),
         rows: batch as i32,
-        ld_actions: x.actions.ld as i32,
+        ld_actions: x.kept.actions.ld as i32,
         ld1,
         ld2,
         ld3,
         ld_head,
         padding: [0; 2],
     };
-    // Rows of s alone: what lies beyond them is read as 0, not as s'.
-    let now = x.x.slice_rows(0, batch);
     let mapped: Vec<&View> =
-        [&now].into_iter().chain(x.activations).chain(x.gradients).chain([x.head_gradient]).collect();
+        [x.kept.x].into_iter().chain(x.activations).chain(x.gradients).chain([x.head_gradient]).collect();
     for v in &mapped {
         check_mapped(&check, members, v)?;
     }

@@ -18,6 +18,6 @@ pub use dqn_collect::{DqnCollect, collects_fast, dqn_collect};
 pub use dqn_mean::{dqn_mean, mean_rows};
 pub use dqn_mma_rows::dqn_mma_rows;
 pub use dqn_mma_weights::dqn_mma_weights;
-pub use dqn_rows::{DqnRows, dqn_rows};
+pub use dqn_rows::{DqnRows, Kept, dqn_rows};
 pub use dqn_weights::{DqnWeights, dqn_weights, weight_partials};
 pub use kernels::DqnKernels;

@@ -1,8 +1,8 @@
 //! The launchers of the fused step, without a GPU: what they refuse, what they hand to the device.
 
 use super::{
-    DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, dqn_mean, dqn_mma_rows::block_rows,
-    mean_rows, weight_partials,
+    DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, Kept, dqn_mean,
+    dqn_mma_rows::block_rows, mean_rows, weight_partials,
 };
 use crate::{
     Element, TREE, View,
@@ -47,6 +47,8 @@ impl Buffers {
         out.add("x", REAL, 2 * batch, s.inputs);
         out.add("actions", Element::U8, batch, head.actions.len());
         out.add("outcome", Element::of::<Outcome>(), batch, 1);
+        out.add("kept_x", REAL, batch, s.inputs);
+        out.add("kept_actions", Element::U8, batch, head.actions.len());
         for (name, cols) in LAYERS.into_iter().zip([m1, m2, streams * s.stream].repeat(2)) {
             out.add(name, REAL, batch, cols);
         }
@@ -87,6 +89,10 @@ impl Buffers {
         DqnNet { weights: [w1, w2, w3, head], biases: [b1, b2, b3, b_head] }
     }
 
+    fn kept(&self) -> Kept<'_> {
+        Kept { x: self.at("kept_x"), actions: self.at("kept_actions") }
+    }
+
     fn rows(&self, s: &DqnShape) -> Result<Launch, String> {
         self.rows_by(DqnKernels::Hopper, s)
     }
@@ -104,6 +110,7 @@ impl Buffers {
             x: self.at("x"),
             actions: self.at("actions"),
             outcome: self.at("outcome"),
+            kept: self.kept(),
             activations: [h1, h2, h3],
             gradients: [d1, d2, d3],
             head_gradient: self.at("g"),
@@ -126,8 +133,7 @@ impl Buffers {
     fn weights_by(&self, kernels: DqnKernels, norm: &str, s: &DqnShape) -> Result<Launch, String> {
         let [h1, h2, h3, d1, d2, d3] = LAYERS.map(|name| self.at(name));
         let x = DqnWeights {
-            x: self.at("x"),
-            actions: self.at("actions"),
+            kept: self.kept(),
             activations: [h1, h2, h3],
             gradients: [d1, d2, d3],
             head_gradient: self.at("g"),
@@ -151,9 +157,10 @@ fn launchers() -> [(&'static str, Launcher, Vec<String>, Vec<String>); 5] {
     let names = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     let mut rows = [net("online"), net("target")].concat();
     rows.extend(names(&["mean", "x", "actions", "outcome"]));
-    let weights = names(&["x", "actions", "h1", "h2", "h3", "d1", "d2", "d3", "g"]);
+    let weights = names(&["kept_x", "kept_actions", "h1", "h2", "h3", "d1", "d2", "d3", "g"]);
     let written = |norm: &str| [net("gradient"), vec![norm.into()]].concat();
-    let left = names(&["h1", "h2", "h3", "d1", "d2", "d3", "g", "row_loss", "total"]);
+    let left =
+        names(&["kept_x", "kept_actions", "h1", "h2", "h3", "d1", "d2", "d3", "g", "row_loss", "total"]);
     [
         ("dqn_rows", Buffers::rows, rows.clone(), left.clone()),
         ("dqn_weights", Buffers::weights, weights.clone(), written("norm")),
@@ -280,15 +287,14 @@ fn a_shared_result_is_refused_and_so_is_a_shared_matrix_of_a_map() {
     }
 }
 
-/// The maps of a launch in order, with the buffer and the rows that each is of.
-fn check_maps(launch: &Launch, buffers: &Buffers, want: &[(&str, Option<usize>)]) {
+/// The maps of a launch in order, with the buffer that each is of.
+fn check_maps(launch: &Launch, buffers: &Buffers, want: &[&str]) {
     assert_eq!(launch.maps.len(), want.len());
-    for (slot, (map, (name, rows))) in launch.maps.iter().zip(want).enumerate() {
+    for (slot, (map, name)) in launch.maps.iter().zip(want).enumerate() {
         let v = buffers.at(name);
-        let rows = rows.unwrap_or(v.rows);
         assert_eq!(map.at, slot * TENSOR_MAP_BYTES, "{name}");
         assert_eq!(map.addr, v.addr, "{name}");
-        assert_eq!(map.sizes, [v.cols as u64, rows as u64, buffers.members as u64], "{name}");
+        assert_eq!(map.sizes, [v.cols as u64, v.rows as u64, buffers.members as u64], "{name}");
         assert_eq!(map.strides, [2 * v.ld as u64, 2 * (v.rows * v.ld) as u64], "{name}");
         assert!(map.addr % 16 == 0 && map.strides.iter().all(|s| s % 16 == 0));
         let last = (map.sizes[2] - 1) * map.strides[1] + map.sizes[1] * map.strides[0];
@@ -305,13 +311,10 @@ fn tensor_maps_are_of_the_right_matrices() {
             let buffers = Buffers::new(&s, batch, members);
             let nets =
                 ["online", "target"].map(|net| ["w1", "w2", "w3", "head"].map(|w| format!("{net}.{w}")));
-            let mut want: Vec<(&str, Option<usize>)> =
-                nets.iter().flatten().map(|w| (w.as_str(), None)).collect();
-            want.extend(["x", "mean"].into_iter().chain(LAYERS).map(|name| (name, None)));
+            let mut want: Vec<&str> = nets.iter().flatten().map(String::as_str).collect();
+            want.extend(["x", "mean", "kept_x"].into_iter().chain(LAYERS));
             check_maps(&buffers.rows(&s).unwrap(), &buffers, &want);
-            // Of x the rows of s alone: those of s' are no rows of the batch.
-            let mut want = vec![("x", Some(batch))];
-            want.extend(LAYERS.into_iter().chain(["g"]).map(|name| (name, None)));
+            let want: Vec<&str> = ["kept_x"].into_iter().chain(LAYERS).chain(["g"]).collect();
             check_maps(&buffers.weights(&s).unwrap(), &buffers, &want);
         }
     }
@@ -331,18 +334,17 @@ fn arguments_lie_where_the_kernel_has_them() {
         assert_eq!(word(&rows, at), buffers.at(name).addr, "{name}");
         assert_eq!(word(&rows, at + 8), buffers.at(name).member_stride as u64, "{name}");
     };
-    let mut at = 16 * TENSOR_MAP_BYTES;
+    let mut at = 17 * TENSOR_MAP_BYTES;
     let biases = ["online", "target"].map(|net| ["b1", "b2", "b3", "b_head"].map(|b| format!("{net}.{b}")));
-    for name in
-        biases.iter().flatten().map(String::as_str).chain(["actions", "outcome", "g", "row_loss", "total"])
-    {
+    let others = ["actions", "kept_actions", "outcome", "g", "row_loss", "total"];
+    for name in biases.iter().flatten().map(String::as_str).chain(others) {
         of(at, name);
         at += 16;
     }
     let tail: [i32; 4] = bytemuck::pod_read_unaligned(&rows.args[at..at + 16]);
     assert_eq!(tail, [200, 3, 256, 1], "rows, ld of the actions and of g, mixture");
-    let scales: [f32; 5] = bytemuck::pod_read_unaligned(&rows.args[at + 16..at + 36]);
-    assert_eq!(scales, [1.0 / 600.0, 1.0 / 3.0, 0.25, -10.0, 2.5]);
+    let scales: [f32; 4] = bytemuck::pod_read_unaligned(&rows.args[at + 16..at + 32]);
+    assert_eq!(scales, [1.0 / 600.0, 0.25, -10.0, 2.5]);
     assert!(rows.args.len().is_multiple_of(64), "the struct is as aligned as its maps");
     assert!(buffers.weights(&s).unwrap().args.len().is_multiple_of(64));
 }
@@ -382,7 +384,7 @@ fn arguments_in_products_of_warps_lie_where_the_kernel_has_them() {
     let s = small();
     let mut buffers = Buffers::new(&s, 200, 3);
     // Another number of columns from row to row of every layer, as the kernel is told.
-    let padded = ["x", "h1", "h2", "h3", "d1", "d2", "d3", "g"];
+    let padded = ["x", "kept_x", "h1", "h2", "h3", "d1", "d2", "d3", "g"];
     for (i, name) in padded.iter().enumerate() {
         buffers = buffers.change(name, |v| {
             v.ld += 8 * (i + 1);
@@ -391,14 +393,14 @@ fn arguments_in_products_of_warps_lie_where_the_kernel_has_them() {
     }
     let lds = padded.map(|name| buffers.at(name).ld as i32);
     let rows = buffers.mma_rows(&s).unwrap();
-    let ints: [i32; 14] = bytemuck::pod_read_unaligned(&rows.args[(16 + 13) * 16..][..56]);
-    let [x, h1, h2, h3, d1, d2, d3, g] = lds;
-    assert_eq!(ints, [200, x, 64, 128, 128, h1, h2, h3, d1, d2, d3, g, 3, 1]);
-    let scales: [f32; 5] = bytemuck::pod_read_unaligned(&rows.args[(16 + 13) * 16 + 56..][..20]);
-    assert_eq!(scales, [1.0 / 600.0, 1.0 / 3.0, 0.25, -10.0, 2.5]);
+    let ints: [i32; 15] = bytemuck::pod_read_unaligned(&rows.args[(16 + 15) * 16..][..60]);
+    let [x, kept, h1, h2, h3, d1, d2, d3, g] = lds;
+    assert_eq!(ints, [200, x, kept, 64, 128, 128, h1, h2, h3, d1, d2, d3, g, 3, 1]);
+    let scales: [f32; 4] = bytemuck::pod_read_unaligned(&rows.args[(16 + 15) * 16 + 60..][..16]);
+    assert_eq!(scales, [1.0 / 600.0, 0.25, -10.0, 2.5]);
     let weights = buffers.mma_weights(&s).unwrap();
     let ints: [i32; 14] = bytemuck::pod_read_unaligned(&weights.args[18 * 16..][..56]);
-    assert_eq!(ints, [200, 3, x, h1, h2, h3, d1, d2, d3, g, 64, 128, 128, 64]);
+    assert_eq!(ints, [200, 3, kept, h1, h2, h3, d1, d2, d3, g, 64, 128, 128, 64]);
     let word = |launch: &Launch, at: usize| u64::from_le_bytes(launch.args[at..at + 8].try_into().unwrap());
     let nets = ["w1", "w2", "w3", "head", "b1", "b2", "b3", "b_head"];
     for (i, name) in
@@ -406,15 +408,13 @@ fn arguments_in_products_of_warps_lie_where_the_kernel_has_them() {
     {
         assert_eq!(word(&rows, 16 * i), buffers.at(&name).addr, "{name}");
     }
-    for (i, name) in
-        ["x", "mean", "h1", "h2", "h3", "d1", "d2", "d3", "g", "row_loss", "actions", "outcome", "total"]
-            .iter()
-            .enumerate()
-    {
+    let layers = ["kept_x", "h1", "h2", "h3", "d1", "d2", "d3", "g"];
+    let others = ["row_loss", "actions", "kept_actions", "outcome", "total"];
+    for (i, name) in ["x", "mean"].iter().chain(&layers).chain(&others).enumerate() {
         assert_eq!(word(&rows, 16 * (16 + i)), buffers.at(name).addr, "{name}");
     }
     let written = nets.map(|w| format!("gradient.{w}"));
-    let all = ["x", "h1", "h2", "h3", "d1", "d2", "d3", "g", "actions"].map(str::to_owned);
+    let all = layers.iter().chain(&["kept_actions"]).map(|name| (*name).to_owned()).collect::<Vec<_>>();
     for (i, name) in all.iter().chain(&written).chain(&["mma_norm".to_owned()]).enumerate() {
         assert_eq!(word(&weights, 16 * i), buffers.at(name).addr, "{name}");
     }

@@ -1,12 +1,6 @@
 //! Launchers of `column.cu`.
 
-use crate::{
-    Element, KernelError, View, launch,
-    loss::Outcome,
-    optim::{Hyper, OptimiserState},
-    tree,
-    view::Check,
-};
+use crate::{Element, KernelError, View, launch, loss::Outcome, optim::Hyper, tree, view::Check};
 use foxhunt_core::DType;
 use foxhunt_device::{Launch, MemberPtr};
 
@@ -21,8 +15,8 @@ pub struct ColumnGather<'a> {
     pub actions: &'a View,
     /// `[rows, 1]` of [`Outcome`].
     pub outcome: &'a View,
-    /// Whose step the rows are drawn for: one [`OptimiserState`] per member.
-    pub counters: &'a View,
+    /// U64 `[1, 1]`: batches drawn so far, the random counter of the rows; see [`replay_advance`](crate::env::replay_advance).
+    pub draws: &'a View,
     /// Whose seed: one [`Hyper`] per member.
     pub hyper: &'a View,
     /// Rows that were drawn, `[1, B]`: written.
@@ -41,7 +35,7 @@ struct GatherArgs {
     state: MemberPtr,
     actions: MemberPtr,
     outcome: MemberPtr,
-    counters: MemberPtr,
+    draws: MemberPtr,
     hyper: MemberPtr,
     index: MemberPtr,
     x: MemberPtr,
@@ -65,7 +59,7 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
     check.view(x.actions, Element::U8, rows, branches)?;
     check.view(x.outcome, OUTCOME, rows, 1)?;
     check.view(x.index, Element::U32, 1, batch)?;
-    check.view(x.counters, Element::of::<OptimiserState>(), 1, 1)?;
+    check.view(x.draws, Element::U64, 1, 1)?;
     check.view(x.hyper, Element::of::<Hyper>(), 1, 1)?;
     check.that(branches < 32, || format!("{branches} branches, more than 31"))?;
     check.that(rows >= 2, || format!("a replay of {rows} rows has no successor"))?;
@@ -80,7 +74,7 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
         state: x.state.ptr(),
         actions: x.actions.ptr(),
         outcome: x.outcome.ptr(),
-        counters: x.counters.ptr(),
+        draws: x.draws.ptr(),
         hyper: x.hyper.ptr(),
         index: x.index.ptr(),
         x: x.x.ptr(),
@@ -91,12 +85,13 @@ pub fn column_gather(dtype: DType, members: usize, x: &ColumnGather<'_>) -> Resu
         ld: x.state.ld as i32,
         branches: branches as i32,
     };
-    launch(
+    let gather = launch(
         &tree::COLUMN_GATHER,
         dtype,
         (batch, members),
         &args,
-        &[x.state, x.actions, x.outcome, x.counters, x.hyper],
+        &[x.state, x.actions, x.outcome, x.draws, x.hyper],
         &[x.index, x.x, x.batch_actions, x.batch_outcome],
-    )
+    )?;
+    Ok(Launch { beside: true, ..gather })
 }

@@ -4,7 +4,9 @@ use foxhunt_core::DType;
 use foxhunt_device::Command;
 use foxhunt_kernels::{
     Element, View,
-    fused::{self, DqnAct, DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, mean_rows},
+    fused::{
+        self, DqnAct, DqnKernels, DqnNet, DqnRows, DqnShape, DqnWeights, GRADIENT_COLUMNS, Kept, mean_rows,
+    },
     loss::LossTotal,
 };
 
@@ -18,6 +20,7 @@ pub struct FusedStep {
     x: Tensor,
     samples: HeadSamples,
     mean: Tensor,
+    kept: [Tensor; 2],
     activations: [Tensor; 3],
     gradients: [Tensor; 3],
     head_gradient: Tensor,
@@ -62,6 +65,10 @@ impl FusedStep {
             [0, 1, 2].map(|i| plan.real_buffer(&format!("{prefix}{}", i + 1), batch, widths[i]))
         };
         let (activations, gradients) = (layers("online.h"), layers("d.online.z"));
+        let kept = [
+            plan.real_buffer("online.x", batch, shape.inputs),
+            plan.buffer("online.actions", Element::U8, batch, shape.head.actions.len()),
+        ];
         let head_gradient = plan.real_buffer("d.head", batch, shape.streams() * GRADIENT_COLUMNS);
         let mean = plan.real_buffer("head.mean", mean_rows(&shape.head), shape.stream);
         plan.set_purpose(mean, MemoryPurpose::Workspace);
@@ -77,6 +84,7 @@ impl FusedStep {
             x,
             samples,
             mean,
+            kept,
             activations,
             gradients,
             head_gradient,
@@ -210,7 +218,7 @@ impl Operation for FusedStep {
 
     fn writes(&self) -> Vec<Tensor> {
         let mut writes = vec![self.mean];
-        writes.extend(self.activations.into_iter().chain(self.gradients));
+        writes.extend(self.kept.into_iter().chain(self.activations).chain(self.gradients));
         writes.extend([self.head_gradient, self.net.gradient, self.norm, self.row_loss, self.total]);
         writes
     }
@@ -229,7 +237,8 @@ impl Operation for FusedStep {
         let target = Self::net(cx, self.net.eight(|p| p.target)?);
         let all = |t: [Tensor; 3]| -> [&View; 3] { t.map(|t| cx.view(t)) };
         let (activations, gradients) = (all(self.activations), all(self.gradients));
-        let (x, actions) = (cx.view(self.x), cx.view(self.samples.actions));
+        let [x, actions] = self.kept.map(|t| cx.view(t));
+        let kept = Kept { x, actions };
         let mean = fused::dqn_mean(
             cx.dtype(),
             members,
@@ -241,9 +250,10 @@ impl Operation for FusedStep {
             online,
             target,
             mean: cx.view(self.mean),
-            x,
-            actions,
+            x: cx.view(self.x),
+            actions: cx.view(self.samples.actions),
             outcome: cx.view(self.samples.outcome),
+            kept,
             activations,
             gradients,
             head_gradient: cx.view(self.head_gradient),
@@ -253,8 +263,7 @@ impl Operation for FusedStep {
             trunk_scale: self.trunk_scale,
         };
         let weights = DqnWeights {
-            x,
-            actions,
+            kept,
             activations,
             gradients,
             head_gradient: cx.view(self.head_gradient),

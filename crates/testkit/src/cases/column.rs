@@ -1,10 +1,7 @@
 use crate::{Case, CaseError, Output, Random, Setting};
 use foxhunt_core::rng::{Purpose, below, draw, member_seed};
 use foxhunt_device::Device;
-use foxhunt_kernels::{
-    loss::Outcome,
-    optim::{Hyper, OptimiserState},
-};
+use foxhunt_kernels::{loss::Outcome, optim::Hyper};
 use foxhunt_nn::{
     Options, Plan,
     op::{ColumnReplay, Optimise},
@@ -33,8 +30,8 @@ impl Case for Column {
     fn run(&self, device: &Device, s: &Setting, check: bool) -> Result<Vec<Output>, CaseError> {
         let (rows, width, batch) = (s.size[0], s.size[1], s.size[2]);
         let mut plan = Plan::new(s.dtype, s.members);
-        let key = Optimise::state(&mut plan, "q");
-        let t = ColumnReplay::push(&mut plan, (rows, width, 3), batch, key);
+        let (_, hyper) = Optimise::state(&mut plan, "q");
+        let t = ColumnReplay::push(&mut plan, (rows, width, 3), batch, hyper);
         let runtime = plan.compile(device, Options { guard_bytes: 64 })?;
         let mut random = Random::new(s.seed);
         let states: Vec<f32> =
@@ -52,12 +49,11 @@ impl Case for Column {
             })
             .collect();
         runtime.write_raw(t.outcome, &outcome)?;
-        let step = 7;
+        let draws = 7_u64;
         let seeds: Vec<u64> = (0..s.members as u64).map(|m| member_seed(s.seed, m)).collect();
-        let state = OptimiserState { step, ..Default::default() };
-        runtime.write_raw(key.0, &vec![state; s.members])?;
+        runtime.write_raw(t.draws, &vec![draws; s.members])?;
         runtime.write_raw(
-            key.1,
+            hyper,
             &seeds.iter().map(|seed| Hyper { seed: *seed, ..Default::default() }).collect::<Vec<_>>(),
         )?;
         for t in [t.index, t.x, t.batch_actions, t.batch_outcome] {
@@ -71,10 +67,16 @@ impl Case for Column {
         let x = runtime.read(t.x)?;
         let got_actions = runtime.read_raw::<u8>(t.batch_actions)?;
         let got_outcome = runtime.read_raw::<Outcome>(t.batch_outcome)?;
+        let counted = runtime.read_raw::<u64>(t.draws)?;
+        if counted.iter().any(|n| *n != draws + 1) {
+            return Err(CaseError::Differs(format!(
+                "{counted:?} batches counted after {draws} and one more"
+            )));
+        }
         if check {
             for m in 0..s.members {
                 for b in 0..batch {
-                    let want = below(draw(seeds[m], step, 0, Purpose::Sample, b as u32)[0], rows as u32 - 1);
+                    let want = below(draw(seeds[m], draws, 0, Purpose::Sample, b as u32)[0], rows as u32 - 1);
                     let got = index[m * batch + b];
                     if got != want {
                         return Err(CaseError::Differs(format!("sample {b} is row {got}, not {want}")));

@@ -116,7 +116,7 @@ fn network(device: &Device, storage: Storage) -> Result<(Runtime, Net), CaseErro
     let mut plan = Plan::new(DType::Bf16, 1);
     plan.set_storage(storage);
     let state = Optimise::state(&mut plan, "q");
-    let replay = ColumnReplay::push(&mut plan, (ROWS, INPUTS, 1), 64, state);
+    let replay = ColumnReplay::push(&mut plan, (ROWS, INPUTS, 1), 64, state.1);
     let head = HeadShape { actions: vec![3], atoms: 21, v_min: -4.0, v_max: 4.0 };
     let config = BranchingQConfig {
         inputs: INPUTS,
