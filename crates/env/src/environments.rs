@@ -270,7 +270,6 @@ impl Environments {
 
     /// [`Environments::observe`], greedy acting by a network and [`Environments::step_greedy`], `decisions` times in one launch:
     /// on a Hopper GPU in BF16. `mean` is minus the mean of the units of the net's head. [`Buffer::Observation`] stays as it is.
-    /// `most_blocks` as [`DqnCollect::most_blocks`] has it.
     ///
     /// # Errors
     /// A network of other inputs or actions, or that the kernel is not written for.
@@ -279,7 +278,6 @@ impl Environments {
         shape: &DqnShape,
         (online, mean): (DqnNet<'_>, &View),
         decisions: usize,
-        most_blocks: Option<usize>,
     ) -> Result<Command, EnvError> {
         let collect = DqnCollect {
             online,
@@ -289,7 +287,6 @@ impl Environments {
             features: self.view(Buffer::Features),
             lookback: self.shape.lookback,
             decisions,
-            most_blocks,
         };
         Ok(Command::Launch(dqn_collect(self.members, shape, &collect)?))
     }

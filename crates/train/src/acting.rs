@@ -38,7 +38,7 @@ pub(crate) fn collect_fused(
 ) {
     let (env, shape) = (Rc::clone(env), net.fused_shape());
     net.run_foreign(plan, "env.collect", (&[envs], &[envs, ring, tally, actions]), move |_, online, mean| {
-        Ok(vec![env.collect(&shape, (online, mean), decisions, None).map_err(in_plan)?])
+        Ok(vec![env.collect(&shape, (online, mean), decisions).map_err(in_plan)?])
     });
 }
 

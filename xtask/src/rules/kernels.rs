@@ -112,7 +112,7 @@ const COMPILER: [&str; 43] = [
     "__shfl_xor_sync",
 ];
 /// What the base headers of one kind of GPU may use beside these.
-const GPU_COMPILER: [&str; 2] = ["__cvta_generic_to_shared", "__cvta_shared_to_generic"];
+const GPU_COMPILER: [&str; 3] = ["__ballot_sync", "__cvta_generic_to_shared", "__cvta_shared_to_generic"];
 /// What kernels of one kind of GPU may use: they have no teams, since a warp is what their machinery is about.
 const GPU_NAMES: [&str; 7] = [
     "threadIdx",

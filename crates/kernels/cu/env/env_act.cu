@@ -15,7 +15,7 @@ struct EnvActArgs {
 };
 
 template<class Best> FN void act(const EnvActArgs& a, u32 member, u32 e, Best best) {
-  const Choice c = explore_or(best, *a.exploration.of(member), a.member.of(member)->seed, a.env.of(member)[e].step, e);
+  const Choice c = drawn_or(explore(*a.exploration.of(member), a.member.of(member)->seed, a.env.of(member)[e].step, e), best);
   UNROLL for (u32 d = 0; d < ACTION_BRANCHES; ++d) a.actions.of(member)[3 * (u64)e + d] = c.action[d];
 }
 

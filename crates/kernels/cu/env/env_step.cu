@@ -12,7 +12,7 @@ KERNEL(env_reset, EnvStepArgs, None, 32, 32, 4) {
   t.each(left < 32 ? left : 32, [&](int j) {
     Env s{};
     const u32 e = (u32)(first + j), k = market_of(e, a.markets, a.envs);
-    begin_episode(a.member.of(t.member)[k], a.rules.of(t.member)[k], a.context.of(t.member), e, s);
+    begin_episode(a.rules.of(t.member)[k], episode_at(a.member.of(t.member)[k], a.context.of(t.member), e, 0), s);
     a.env.of(t.member)[first + j] = s;
   });
 }
@@ -21,9 +21,8 @@ KERNEL(env_step, EnvStepArgs, None, 32, 32, 4) {
   const int first = (int)t.index * 32, left = (int)a.envs - first;
   t.each(left < 32 ? left : 32, [&](int j) {
     const u32 e = (u32)(first + j);
-    Env s = a.env.of(t.member)[e];
     const u8* actions = a.actions.of(t.member) + 3 * (u64)e;
-    step_env(a, t.member, e, s, Choice{{actions[0], actions[1], actions[2]}});
+    step_env(a, t.member, e, Choice{{actions[0], actions[1], actions[2]}});
   });
 }
 
@@ -32,6 +31,8 @@ KERNEL(env_step_greedy, EnvStepGreedyArgs, None, 32, 32, 4) {
   t.each(left < 32 ? left : 32, [&](int j) {
     const u32 e = (u32)(first + j);
     const u8* greedy = a.step.actions.of(t.member) + 3 * (u64)e;
-    step_greedy(a, t.member, e, [&](u32 d) { return (u32)greedy[d]; });
+    const Choice c = drawn_or(explore(a, t.member, e, a.step.env.of(t.member)[e]), [&](u32 d) { return greedy[d]; });
+    write_chosen(a, t.member, e, c);
+    step_env(a.step, t.member, e, c);
   });
 }

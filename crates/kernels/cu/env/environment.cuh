@@ -65,15 +65,22 @@ FN Summary summarise(const Rules& r, const Account& a, const Bar& bar) {
 // Which of its member's markets an environment trades: equal shares, neighbours together, so that a warp mostly agrees.
 FN u32 market_of(u32 e, u32 markets, u32 envs) { return markets == 1 ? 0 : e * markets / envs; }
 
-// The next episode of an environment: a fresh account at a random bar of the window, L bars long (less in a window
-// shorter than that).
+// Where an episode of an environment begins and ends: at a random bar of the window, L bars later (sooner in a window shorter
+// than that).
 // The draw is keyed by seed, environment and episode, so no two environments replay the same path.
-FN void begin_episode(const EnvMember& m, const Rules& r, const Context* context, u32 e, Env& s) {
+struct Episode { u32 bar, end, volatility_e9; };
+FN Episode episode_at(const EnvMember& m, const Context* context, u32 e, u32 episode) {
   const u32 first = m.begin + m.lookback - 1, last = m.end - 1;  // decisions at [first, last)
   const u32 fits = last - first > m.episode_bars ? last - first - m.episode_bars + 1 : last - first;
-  s.bar = first + below(draw(m.seed, s.episode, 0, EPISODE, e).x, fits);
-  s.end = last - s.bar > m.episode_bars ? s.bar + m.episode_bars : last;
-  s.volatility_e9 = (u32)larger(context[s.bar].volatility_e9, m.volatility_floor_e9);
+  const u32 bar = first + below(draw_called(m.seed, episode, 0, EPISODE, e).x, fits);
+  return Episode{bar, last - bar > m.episode_bars ? bar + m.episode_bars : last,
+              (u32)larger(context[bar].volatility_e9, m.volatility_floor_e9)};
+}
+// It begins, with a fresh account.
+FN void begin_episode(const Rules& r, const Episode& episode, Env& s) {
+  s.bar = episode.bar;
+  s.end = episode.end;
+  s.volatility_e9 = episode.volatility_e9;
   s.return_q20 = 0;
   s.account = Account{};
   s.account.cash = s.account.peak = r.start_cash;

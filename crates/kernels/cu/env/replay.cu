@@ -89,7 +89,9 @@ template<bool UNIFORM, class Tm> FN void gather(const ReplayGatherArgs& a, Gathe
     }
     const u32 bar = last->bar + after;
     const Summary& account = after ? last->after : last->before;
-    m.row[i].account = account_features(r, who, a.bars.of(t.member)[bar], a.context.of(t.member)[bar], account, last->volatility_e9);
+    const MarketFeatures known =
+        market_features(r, who, a.bars.of(t.member)[bar], a.context.of(t.member)[bar], last->volatility_e9);
+    m.row[i].account = account_features(r, known, account);
     m.row[i].newest = ((i64)bar + who.feature_shift) * a.shape.feature_ld;
   });
   t.sync();

@@ -14,8 +14,7 @@ FN i64 mark_to_market(const Rules& r, const Account& a, i64 price) {
 FN void apply_fill(const Rules& r, Account& a, i32 lots, i32 price, i64 fee) {
   if (a.position && (a.position < 0) != (lots < 0)) {
     const bool all = lots == -a.position;
-    const i64 share = mul_div(absolute(a.basis), absolute(lots), absolute(a.position), DOWN);
-    const i64 cost_out = all ? a.basis : with_sign(share, a.basis < 0);
+    const i64 cost_out = all ? a.basis : with_sign(mul_div(absolute(a.basis), absolute(lots), absolute(a.position), DOWN), a.basis < 0);
     const i64 gain = (-(i64)lots * price - cost_out) * r.tv;
     a.basis -= cost_out;
     a.realised += gain;
@@ -42,10 +41,12 @@ CALLED i64 financing(const Rules& r, i64 position, i64 basis, i64 cash, i32 clos
 
 // The largest n <= lots that the initial margin lets an account add on its side (or open from flat) at `price`.
 //   1e7 (equity(P) - fee(n)) >= (|p| + n) P tv im (case 20)
-FN i32 margin_lots(const Rules& r, const Account& a, i64 lots, i32 price, i32 rate_e7) {
+// fee: of so many lots, money; unset for none.
+FN i32 margin_lots(const Rules& r, const Account& a, i64 lots, i32 price, i32 rate_e7, i64& fee) {
   const i64 equity = mark_to_market(r, a, price), held = absolute(a.position), lot = price * r.tv;
   const auto holds = [&](i64 n) {
-    return (i128)(equity - commission(r, n, price, rate_e7)) * ONE_E7 >= (i128)((held + n) * lot) * r.initial_e7;
+    fee = commission(r, n, price, rate_e7);
+    return (i128)(equity - fee) * ONE_E7 >= (i128)((held + n) * lot) * r.initial_e7;
   };
   if (holds(lots)) return (i32)lots;
   const i128 room = (i128)equity * ONE_E7 - (i128)(held * lot) * r.initial_e7;

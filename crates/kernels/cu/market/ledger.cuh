@@ -12,7 +12,8 @@ FN void record_decision(const Rules& r, Account& a, const Bar* bars, u32 at, Act
   Recorder rec{fills, 0, false, 0, 0};
   const Action action = sent_as(r, chosen);
   const Bar& bar = bars[at + 1];
-  const Decided o = decide(r, a, bars[at], bar, action, rec);
+  const Opened opened = open_bar(r, a, bars[at], bar, rec);
+  const Decided o = decide(r, a, bars[at], bar, opened, action, rec);
   if (!rec.met) rec.worst(mark(bar), o.after);
   const Reward reward = plain_reward(r, o.before, o.after);
   const u8 flags = (u8)(o.flags | reward.flags | RECORDED | (ends ? TRUNCATED : 0));

@@ -20,18 +20,16 @@ FN bool in_band(const Rules& r, i32 target, i32 position) {
   return target && order * 10000 < r.band_bp * larger(absolute(target), absolute(position));
 }
 
-// Half the spread that a fill pays, units, rounded up; 0 on quote bars, whose prices are the true side's.
-//   h = max(min_half, ceil(bps C_t), ceil(share ATR)), times 6 on the first bar after a time gap (cases 3 to 6)
-CALLED i32 half_spread(const Rules& r, const Bar& seen, bool after_gap) {
-  if (r.quotes) return 0;
+// Half the spread, units, rounded up.
+//   h = max(min_half, ceil(bps C_t), ceil(share ATR)) (cases 3 to 6)
+// A fill pays h, times 6 on the first bar after a time gap; 0 on quote bars, whose prices are the true side's. Limits are placed
+// by what is known at t, so never by a gap's; on quote bars by half the quoted spread.
+struct Spreads { i32 fill, limit; };
+CALLED Spreads half_spreads(const Rules& r, const Bar& seen, bool after_gap) {
+  if (r.quotes) return Spreads{0, (i32)(((i64)seen.ask[CLOSE] - seen.bid[CLOSE] + 1) >> 1)};
   const i64 h = larger(r.min_half_spread, larger(mul_div_by<ONE_E7>(mark(seen), r.half_spread_e7, UP),
                                                  mul_div_by<ONE_E7>(seen.atr, r.atr_spread_e7, UP)));
-  return (i32)smaller(after_gap ? h * r.gap_spread_factor : h, r.max_price);
-}
-
-// Half the spread that limits are placed by: what is known at t, so never a gap's. Quote bars: half the quoted spread.
-FN i32 limit_spread(const Rules& r, const Bar& seen) {
-  return r.quotes ? (i32)(((i64)seen.ask[CLOSE] - seen.bid[CLOSE] + 1) >> 1) : half_spread(r, seen, false);
+  return Spreads{(i32)smaller(after_gap ? h * r.gap_spread_factor : h, r.max_price), (i32)smaller(h, r.max_price)};
 }
 
 // How far `lots` move the price, units, rounded up: the square-root law.

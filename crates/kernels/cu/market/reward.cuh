@@ -15,6 +15,9 @@ FN i32 to_q20(float x, bool& saturated) {
   return (i32)y;
 }
 
+// Whether so much is lost that a decision is paid the floor, and ends its episode.
+FN bool at_floor(i64 before, i64 after) { return before <= 0 || after <= before / 100; }
+
 struct Reward { i32 q20, scaled_q20; u8 flags; };
 // Log return of equity from one close to the next, 2^-20, and the same over the member's unit u (case 3).
 // volatility_e9: sigma_ep, of one bar, 1e-9; gain_q32: sqrt(1 - gamma^2), 2^-32.
@@ -23,9 +26,9 @@ struct Reward { i32 q20, scaled_q20; u8 flags; };
 FN Reward step_reward(const Rules& r, i64 before, i64 after, u32 volatility_e9, u32 gain_q32) {
   Reward out{0, 0, 0};
   float x = LOG_FLOOR;
-  if (before <= 0 || after <= before / 100) out.flags = REWARD_FLOOR | TERMINATED;
+  if (at_floor(before, after)) out.flags = REWARD_FLOOR | TERMINATED;
   else if (after < before / 2) x = log_((float)after / (float)before);
-  else x = log1p_((float)(after - before) / (float)before);
+  else x = log1p_called(ratio((float)(after - before), (float)before));
   bool saturated;
   out.q20 = to_q20(x, saturated);
   const float unit = (float)r.leverage_e4 * 1e-4f * ((float)larger(volatility_e9, 1) * 1e-9f);

@@ -1,6 +1,6 @@
 // One decision, from the close of bar t (`seen`) to the close of bar t+1 (`bar`): the rules in their order (a) to (h).
 // Shared by training and backtest. Whatever a bar hides is decided against the trader; nothing decided at t fills at a
-// price of bar t.
+// price of bar t. In two parts, so that whoever waits for an action can have what needs none done by then.
 #pragma once
 #include "account.cuh"
 #include "record.cuh"
@@ -21,9 +21,10 @@ template<class Rec> struct Desk {
     return Quote{reference4, impact4, fill_price(r, buy, reference4, half, impact4), half, r.taker_fee_e7, kind};
   }
 
+  METHOD i64 fee_of(i32 lots, const Quote& q) const { return commission(r, lots, q.price, q.rate_e7); }
+
   // One leg: closes or opens.
-  METHOD void leg(i32 lots, const Quote& q, bool opens) {
-    const i64 fee = commission(r, lots, q.price, q.rate_e7);
+  METHOD void leg(i32 lots, i64 fee, const Quote& q, bool opens) {
     const bool liquidated = q.kind == FILL_LIQUIDATION_AT_OPEN || q.kind == FILL_LIQUIDATION_IN_BAR;
     const i64 penalty = liquidated ? commission(r, lots, q.price, r.penalty_e7) : 0;
     if (opens && a.position == 0) {  // left flat, or the second leg of a flip
@@ -41,12 +42,15 @@ template<class Rec> struct Desk {
 #pragma unroll 1
     for (int opens = 0; opens < 2; ++opens) {
       i32 n = opens ? lots - closing : closing;
+      i64 fee = 0;
       if (n && opens) {
-        const i32 allowed = margin_lots(r, a, n, q.price, q.rate_e7);
+        const i32 allowed = margin_lots(r, a, n, q.price, q.rate_e7, fee);
         cut |= allowed < n;
         n = allowed;
+      } else if (n) {
+        fee = fee_of(n, q);
       }
-      if (n) leg((i32)with_sign(n, !buy), q, opens);
+      if (n) leg((i32)with_sign(n, !buy), fee, q, opens);
       filled += n;
     }
     return filled;
@@ -72,7 +76,7 @@ template<class Rec> struct Desk {
                            : (open ? FILL_STOP_AT_OPEN : FILL_STOP_IN_BAR);
     const Quote q = quote(!is_long, 4 * met, 4 * (i64)market_impact(r, seen, absolute(a.position)), kind);
     if (!open) rec.worst(q.price, mark_to_market(r, a, q.price));
-    leg(-a.position, q, false);
+    leg(-a.position, fee_of(a.position, q), q, false);
     if (ruined) a.liquidations += 1;
     else a.stops += 1;
     return ruined ? EXIT_LIQUIDATION : EXIT_STOP;
@@ -84,44 +88,60 @@ template<class Rec> struct Desk {
 template<class Rec> FN void close_out(const Rules& r, Account& a, const Bar& last, u8 kind, Rec& rec) {
   if (!a.position) return;
   const bool buy = a.position < 0;
-  Desk<Rec> desk{r, a, last, last, rec, mark(last), limit_spread(r, last), false};
+  Desk<Rec> desk{r, a, last, last, rec, mark(last), half_spreads(r, last, false).limit, false};
   const i64 impact = market_impact(r, last, absolute(a.position));
-  desk.leg(-a.position, desk.quote(buy, 4 * (i64)desk.close, 4 * impact, kind), false);
+  const Quote q = desk.quote(buy, 4 * (i64)desk.close, 4 * impact, kind);
+  desk.leg(-a.position, desk.fee_of(a.position, q), q, false);
   a.bars = 0;
   a.stop_distance = 0;
 }
+
+// What is known of a decision before its action.
+struct Opened {
+  i64 before;    // equity at the mark of the close that is decided at, money
+  i64 capacity;  // lots of the bar that orders may take
+  i32 close;     // C_t
+  Spreads half;
+  i32 held;      // the position that is decided with, as the exit at the open finds it
+  u8 exited;     // Exit, at the open
+};
 
 struct Decided {
   i64 before, after;  // equity at the marks of both closes, money
   i32 target, order, filled;  // lots: target; target - position as sent; lots of it that filled, unsigned
   u8 flags;           // of Flag, without what the reward adds
+  bool clamped;       // the target
 };
 
-template<class Rec>
-FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Action chosen, Rec& rec) {
-  const Action action = sent_as(r, chosen);
+FN void finance(const Rules& r, Account& a, i32 close, u32 seconds) {
+  const i64 cost = financing(r, a.position, a.basis, a.cash, close, seconds);
+  a.financing += cost;
+  a.cash -= cost;
+}
+
+template<class Rec> FN Opened open_bar(const Rules& r, Account& a, const Bar& seen, const Bar& bar, Rec& rec) {
   const i32 close = mark(seen);
-  const bool after_gap = bar.gap_seconds != 0;
-  Desk<Rec> desk{r, a, seen, bar, rec, close, half_spread(r, seen, after_gap), false};
-  Decided out{mark_to_market(r, a, close), 0, 0, 0, 0, 0};
-  bool clamp;
-  out.target = target_position(r, (i32)action.exposure - 4, out.before, close, clamp);
-  a.clamped += clamp;
-  const bool banded = in_band(r, out.target, a.position);
-  const u32 stops = a.stops, liquidations = a.liquidations;
+  Opened out{mark_to_market(r, a, close), bar_capacity(r, bar), close, half_spreads(r, seen, bar.gap_seconds != 0), a.position,
+             EXIT_NONE};
+  // (a) Financing of the gap. (b) The old position at the open.
+  finance(r, a, close, bar.gap_seconds);
+  out.exited = Desk<Rec>{r, a, seen, bar, rec, close, out.half.fill, false}.exit(OPEN);
+  return out;
+}
+
+template<class Rec>
+FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, const Opened& opened, Action chosen, Rec& rec) {
+  const Action action = sent_as(r, chosen);
+  const i32 close = opened.close, old = opened.held;
+  const u8 exited = opened.exited;
+  Desk<Rec> desk{r, a, seen, bar, rec, close, opened.half.fill, false};
+  Decided out{opened.before, 0, 0, 0, 0, 0, false};
+  out.target = target_position(r, (i32)action.exposure - 4, out.before, close, out.clamped);
+  a.clamped += out.clamped;
+  const bool banded = in_band(r, out.target, old);
   u8 end = END_NONE;
 
-  // (a) Financing of the gap.
-  const auto finance = [&](u32 seconds) {
-    const i64 cost = financing(r, a.position, a.basis, a.cash, close, seconds);
-    a.financing += cost;
-    a.cash -= cost;
-  };
-  finance(bar.gap_seconds);
-
-  // (b) The old position at the open. After an exit the order may only open the opposite side.
-  const i32 old = a.position;
-  const u8 exited = desk.exit(OPEN);
+  // After an exit the order may only open the opposite side.
   i64 order = (i64)out.target - a.position;
   const auto cancelled_by = [](u8 exit) { return (u8)(exit == EXIT_STOP ? END_STOP : END_LIQUIDATION); };
   if (banded) {
@@ -139,18 +159,17 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
   i32 now = 0, late = 0;
   Quote now_quote{}, late_quote{};
   if (wanted && action.type == MAKER) {
-    const i32 limit_half = limit_spread(r, seen);
-    const i64 limit = maker_limit(r, buy, close, limit_half, action.urgency);
-    late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), bar, end);
+    const i64 limit = maker_limit(r, buy, close, opened.half.limit, action.urgency);
+    late = maker_quantity(r, buy, wanted, limit, (i32)larger(opened.half.limit, desk.half), opened.capacity, bar, end);
     late_quote = Quote{4 * limit, 0, (i32)limit, 0, r.maker_fee_e7, FILL_MAKER};
   } else if (wanted) {
-    const i32 lots = fill_quantity(r, wanted, bar.volume, 1, 1);
+    const i32 lots = (i32)smaller(wanted, opened.capacity);
     const i64 impact = lots ? market_impact(r, seen, lots) : 0;
     i64 now_impact = impact;
     now = lots;
     end = lots ? END_PART_VOLUME : END_NO_VOLUME;
     if (action.type == IOC) {
-      const i64 limit = ioc_limit(buy, close, limit_spread(r, seen), action.urgency);
+      const i64 limit = ioc_limit(buy, close, opened.half.limit, action.urgency);
       const i64 price = fill_price(r, buy, open4, desk.half, 4 * impact);
       if (lots && (buy ? price > limit : price < limit)) {
         now = 0;
@@ -176,7 +195,7 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
 #pragma unroll 1
   for (int part = 0; part < 3; ++part) {
     if (part == 1) {
-      finance(bar_seconds(bar));
+      finance(r, a, close, bar_seconds(bar));
       adds = late && (a.position == 0 || (a.position > 0) == buy);
     }
     const i32 lots = part == 0 ? now : (part == 1) == adds && !hit ? late : 0;
@@ -199,7 +218,8 @@ FN Decided decide(const Rules& r, Account& a, const Bar& seen, const Bar& bar, A
   a.order_end = end;
   a.exit = hit ? hit : exited;
   a.fill_share = wanted ? (u8)((i64)out.filled * 255 / wanted) : 0;
-  out.flags = (u8)((out.after <= r.ruin_equity ? TERMINATED : 0) | (a.stops != stops ? STOPPED : 0) |
-                   (a.liquidations != liquidations ? LIQUIDATED : 0));
+  const auto met = [&](u8 what) { return exited == what || hit == what; };
+  out.flags = (u8)((out.after <= r.ruin_equity ? TERMINATED : 0) | (met(EXIT_STOP) ? STOPPED : 0) |
+                   (met(EXIT_LIQUIDATION) ? LIQUIDATED : 0));
   return out;
 }

@@ -34,9 +34,6 @@ pub struct DqnCollect<'a> {
     pub lookback: usize,
     /// Decisions of every environment.
     pub decisions: usize,
-    /// Blocks of all members at most, as far as each has one; none means one for each multiprocessor of a large GPU. Changes
-    /// no bit.
-    pub most_blocks: Option<usize>,
 }
 
 #[repr(C)]
@@ -49,11 +46,10 @@ struct CollectArgs {
     features: MemberPtr,
     shape: ObservationShape,
     decisions: i32,
-    blocks: i32,
-    padding: [u32; 9],
+    padding: [u32; 10],
 }
 
-/// Whether one launch of many decisions is faster than launches of their parts: where no block has more than one tile. On an H200 with
+/// Whether one launch of many decisions is faster than launches of their parts: where each tile has a multiprocessor. On an H200 with
 /// 8,192 environments 37.5 us a decision against 42.2, with 65,536 244.6 against 164.7, since few warps of a block step.
 pub fn collects_fast(envs: usize, members: usize) -> bool {
     envs.div_ceil(ROWS_PER_GROUP) * members <= ACTING_BLOCKS
@@ -91,8 +87,6 @@ pub fn dqn_collect(members: usize, shape: &DqnShape, x: &DqnCollect<'_>) -> Resu
     check.that((1..=1 << 16).contains(&x.decisions) && tiles <= 1 << 12, || {
         format!("{} decisions of {envs} environments in one launch", x.decisions)
     })?;
-    let most = x.most_blocks.unwrap_or(ACTING_BLOCKS) / members;
-    let blocks = tiles.min(most.max(1));
     let args = CollectArgs {
         online: NetMaps::EMPTY,
         mean: MapSlot::EMPTY,
@@ -101,13 +95,12 @@ pub fn dqn_collect(members: usize, shape: &DqnShape, x: &DqnCollect<'_>) -> Resu
         features: x.features.ptr(),
         shape: observation,
         decisions: x.decisions as i32,
-        blocks: blocks as i32,
-        padding: [0; 9],
+        padding: [0; 10],
     };
     let mut reads = x.online.views();
     reads.extend([x.mean, x.features]);
     reads.extend(stepping);
-    let mut out = launch(&tree::DQN_COLLECT, DType::Bf16, (blocks, members), &args, &reads, &written)?;
+    let mut out = launch(&tree::DQN_COLLECT, DType::Bf16, (tiles, members), &args, &reads, &written)?;
     out.defines = shape.defines();
     out.defines.extend([("DQN_GROUPS", 1), ("DQN_ROLES", 1)]);
     out.maps = mapped.into_iter().enumerate().map(|(slot, v)| map(slot, v)).collect();
