@@ -25,15 +25,15 @@ ENV = ["-p", "foxhunt-env", "--test", "episodes", "--test", "replay"]
 # Name, file, what stands there, the fault, tests.
 FAULTS = [
     ("limit filled inside the signal's bar", "market/step.cuh",
-     "late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), bar, end);",
-     "late = maker_quantity(r, buy, wanted, limit, (i32)larger(limit_half, desk.half), seen, end);", MARKET),
+     "(i32)larger(opened.half.limit, desk.half), opened.capacity, bar, end);",
+     "(i32)larger(opened.half.limit, desk.half), opened.capacity, seen, end);", MARKET),
     ("stop not checked on the entry bar", "market/step.cuh",
      "if (part == 1 || flips) hit = desk.exit(CLOSE);", "if (part == 1 ? old != 0 : flips) hit = desk.exit(CLOSE);", MARKET),
     ("stop filled at its price through a gap", "market/step.cuh",
      "const i64 met = is_long ? smaller(level, p[OPEN]) : larger(level, p[OPEN]);", "const i64 met = level;", MARKET),
     ("order filled while there is no data", "market/fill.cuh",
-     "const i64 capacity = mul_div_by<10000>(volume, r.cap_e4, DOWN);",
-     "const i64 capacity = volume ? mul_div_by<10000>(volume, r.cap_e4, DOWN) : lots;", MARKET),
+     "return mul_div_by<10000>(bar.volume, r.cap_e4, DOWN);",
+     "return bar.volume ? mul_div_by<10000>(bar.volume, r.cap_e4, DOWN) : (i64)1 << 31;", MARKET),
     ("action dropped when a stop fires", "market/step.cuh",
      "} else if (exited && (out.target == 0 || (out.target < 0) == (old < 0))) {", "} else if (exited) {", MARKET),
     ("an exit order escaping the stop", "market/step.cuh",
@@ -48,13 +48,13 @@ FAULTS = [
     ("fees missing from the reward", "market/account.cuh", "  a.cash -= fee;\n", "", MARKET),
     ("borrow interest overwritten", "market/step.cuh", "a.financing += cost;", "a.financing = cost;", MARKET),
     ("cash below zero after fees", "market/account.cuh",
-     "(i128)(equity - commission(r, n, price, rate_e7)) * ONE_E7", "(i128)equity * ONE_E7", MARKET),
+     "(i128)(equity - fee) * ONE_E7", "(i128)equity * ONE_E7", MARKET),
     ("a position carried over a session's close", "market/step.cuh",
      "  if (ends_session(bar)) close_out(r, a, bar, FILL_SESSION, rec);\n", "", MARKET),
     ("unlimited size", "market/fill.cuh",
-     "const i64 capacity = mul_div_by<10000>(volume, r.cap_e4, DOWN);", "const i64 capacity = (i64)1 << 31;", MARKET),
+     "return mul_div_by<10000>(bar.volume, r.cap_e4, DOWN);", "return (i64)1 << 31;", MARKET),
     ("seed ignored, all environments replay one path", "env/environment.cuh",
-     "below(draw(m.seed, s.episode, 0, EPISODE, e).x, fits)", "below(draw(1, s.episode, 0, EPISODE, 0).x, fits)", ENV),
+     "below(draw_called(m.seed, episode, 0, EPISODE, e).x, fits)", "below(draw_called(1, episode, 0, EPISODE, 0).x, fits)", ENV),
     ("data end treated as ruin", "env/stepping.cuh",
      "(s.bar == s.end ? TRUNCATED : 0)", "(s.bar == s.end ? TERMINATED : 0)", ENV),
     ("recorded value of the previous bar", "market/ledger.cuh",
@@ -62,9 +62,8 @@ FAULTS = [
     ("float money flipping a liquidation", "market/account.cuh",
      "mul_div(a.basis * r.tv - a.cash, ONE_E7,", "mul_div((i64)(float)(a.basis * r.tv - a.cash), ONE_E7,", MARKET),
     ("the final observation replaced by the reset's", "env/stepping.cuh",
-     "    begin_episode(who, r, a.context.of(member), e, s);\n  }",
-     "    begin_episode(who, r, a.context.of(member), e, s);\n"
-     "    a.ring.of(member)[(s.step - 1) % a.rows * a.envs + e].after = summarise(r, s.account, bar);\n  }", ENV),
+     "    begin_episode(r, episode, s);\n",
+     "    begin_episode(r, episode, s);\n    out.after = summarise(r, s.account, bar);\n", ENV),
 ]
 
 

@@ -120,9 +120,9 @@ impl Launch {
     /// Whether it may be brought onto a GPU while `ahead`, right before it, has not ended: whatever else came before has.
     pub(crate) fn may_begin_during(&self, ahead: &Launch) -> bool {
         let meets = |r: &Region, others: &[Region]| others.iter().any(|other| r.overlaps(other));
-        self.early
-            .iter()
-            .all(|r| !meets(r, &ahead.writes) && !(meets(r, &self.writes) && meets(r, &ahead.reads)))
+        let clashes =
+            |r: &Region| meets(r, &ahead.writes) || meets(r, &self.writes) && meets(r, &ahead.reads);
+        !self.early.iter().any(clashes)
     }
 
     /// Whether one of the two writes what the other reads or writes.

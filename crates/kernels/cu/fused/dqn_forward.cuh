@@ -267,7 +267,11 @@ template<class Args> struct Forward {
         UNROLL for (int i = 0; i < 4 * PACKS; ++i) last[i] = q[i];
         if (!COMPACT || j < n) begin(q, j);
         hooks.use(last, s, j - 1);
-        if (COMPACT && j == n) break;
+        if (COMPACT && j == n) {
+          products_wait<0>();  // there are none, which the compiler does not know
+          pin(q);
+          break;
+        }
         settle<0, 1>();
         pin(q);
       }
