@@ -31,20 +31,20 @@ FN AccountFeatures account_features(const Rules& r, const MarketFeatures& market
   const float notional = (float)(s.position * (i64)market.close * r.tv), lot = (float)(market.close * r.tv);
   const float start = (float)r.start_cash;
   AccountFeatures x{};
-  x.v[0] = ratio(notional, equity * leverage);                                     // exposure, -1..1
-  x.v[1] = ratio(ratio((float)s.unrealised, equity), unit);                        // unrealised return, in rewards
-  x.v[2] = log1p_called((float)s.bars) * 0.25f;                                         // bars in position
-  x.v[3] = ratio((float)(s.peak - s.equity), (float)larger(s.peak - r.ruin_equity, 1));  // drawdown, 1 is ruin
-  x.v[4] = ratio(abs_(notional) * ((float)r.maintenance_e7 * 1e-7f), equity);      // margin use, 1 is liquidation
-  x.v[5] = log1p_called(ratio((float)(alive - r.start_cash), start));     // growth since the start
-  x.v[6] = market.volatility;                                                     // volatility now over sigma_ep
-  x.v[7] = log1p_called(equity * leverage / lot / market.depth);                        // size
-  x.v[8] = market.gap;                                                            // time since the last bar
-  x.v[9] = market.session;                                                        // days to the session's close
-  x.v[10] = (float)s.fill_share * 0.003921569f;                                   // filled part of the last order
+  x.v[0] = ratio(notional, equity * leverage);                                            // exposure, -1..1
+  x.v[1] = ratio(ratio((float)s.unrealised, equity), unit);                               // unrealised return, in rewards
+  x.v[2] = log1p_called((float)s.bars) * 0.25f;                                           // bars in position
+  x.v[3] = ratio((float)(s.peak - s.equity), (float)larger(s.peak - r.ruin_equity, 1));   // drawdown, 1 is ruin
+  x.v[4] = ratio(abs_(notional) * ((float)r.maintenance_e7 * 1e-7f), equity);             // margin use, 1 is liquidation
+  x.v[5] = log1p_called(ratio((float)(alive - r.start_cash), start));                     // growth since the start
+  x.v[6] = market.volatility;                                                             // volatility now over sigma_ep
+  x.v[7] = log1p_called(equity * leverage / lot / market.depth);                          // size
+  x.v[8] = market.gap;                                                                    // time since the last bar
+  x.v[9] = market.session;                                                                // days to the session's close
+  x.v[10] = (float)s.fill_share * 0.003921569f;                                           // filled part of the last order
   const u8 end = s.ended & 15;
   x.v[11] = end > END_FILLED && end < END_STOP ? (float)(end - END_FILLED) * 0.14285715f : 0.f;  // what did not fill
-  x.v[12] = (float)(s.ended >> 4) * 0.5f;                                         // stopped 1/2, liquidated 1
+  x.v[12] = (float)(s.ended >> 4) * 0.5f;                                                 // stopped 1/2, liquidated 1
   return x;
 }
 
