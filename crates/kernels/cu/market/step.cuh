@@ -35,6 +35,8 @@ template<class Rec> struct Desk {
     rec.fill(FillRow{q.reference4, fee, penalty, lots, q.price, close, q.half, (i32)q.impact4, q.kind, opens, {0, 0}});
   }
 
+  METHOD void close_all(const Quote& q) { leg(-a.position, fee_of(a.position, q), q, false); }
+
   // Fills `lots` (> 0): first what closes, then what adds, cut to the margin. Returns how many filled.
   METHOD i32 trade(bool buy, i32 lots, const Quote& q) {
     const i32 closing = a.position && (a.position < 0) == buy ? (i32)smaller(lots, absolute(a.position)) : 0;
@@ -76,7 +78,7 @@ template<class Rec> struct Desk {
                            : (open ? FILL_STOP_AT_OPEN : FILL_STOP_IN_BAR);
     const Quote q = quote(!is_long, 4 * met, 4 * (i64)market_impact(r, seen, absolute(a.position)), kind);
     if (!open) rec.worst(q.price, mark_to_market(r, a, q.price));
-    leg(-a.position, fee_of(a.position, q), q, false);
+    close_all(q);
     if (ruined) a.liquidations += 1;
     else a.stops += 1;
     return ruined ? EXIT_LIQUIDATION : EXIT_STOP;
@@ -90,8 +92,7 @@ template<class Rec> FN void close_out(const Rules& r, Account& a, const Bar& las
   const bool buy = a.position < 0;
   Desk<Rec> desk{r, a, last, last, rec, mark(last), half_spreads(r, last, false).limit, false};
   const i64 impact = market_impact(r, last, absolute(a.position));
-  const Quote q = desk.quote(buy, 4 * (i64)desk.close, 4 * impact, kind);
-  desk.leg(-a.position, desk.fee_of(a.position, q), q, false);
+  desk.close_all(desk.quote(buy, 4 * (i64)desk.close, 4 * impact, kind));
   a.bars = 0;
   a.stop_distance = 0;
 }
